@@ -1,0 +1,14 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# What is built upon. The only file that names versions and checksums.
+# Lines are NAME=value without blanks: make and sh both read them.
+
+# The Linux base: Debian's source package, and the same release at kernel.org
+# for where Debian's archive cannot be reached.
+KERNEL_SERIES=7.3
+KERNEL_SUITE=trixie-backports
+KERNEL_PACKAGE=linux-source-7.3
+KERNEL_PACKAGE_VERSION=7.3.4-1~bpo13+1
+KERNEL_SHA256=703e369ddd4cce971452f5a593ee55df3a5c10c83caf0fa0df039633ed181ee3
+KERNEL_TARBALL=https://cdn.kernel.org/pub/linux/kernel/v7.x/linux-7.3.4.tar.xz
+# Empty: the sum that kernel.org publishes beside the tarball is used.
+KERNEL_TARBALL_SHA256=

@@ -1,0 +1,266 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# What every verb shares: where things are, errors, progress, packages, stamps.
+#
+# Sourced by each script of this folder as its first act:
+#
+#	. "${BASH_SOURCE[0]%/*}/lib.sh"
+#
+# It sets ROOT (the repository), BUILD, LOG, VERB, ARCH and the deterministic
+# KBUILD_* variables, reads base.mk and moves nowhere.
+
+set -eu -o pipefail
+
+ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd -P)
+BUILD=$ROOT/build
+LOG=$BUILD/log
+VERB=${0##*/}
+ARCH=${ARCH:-x86_64}
+
+# Sorting, messages and time must not depend on who runs this, and a verb
+# started by make must not hand make's own flags to the builds inside it.
+export LC_ALL=C.UTF-8 TZ=UTC
+unset MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES GNUMAKEFLAGS
+unset GIT_DIR GIT_WORK_TREE GIT_INDEX_FILE GIT_OBJECT_DIRECTORY
+export KBUILD_BUILD_USER=perf KBUILD_BUILD_HOST=simd KBUILD_BUILD_VERSION=1
+export KBUILD_BUILD_TIMESTAMP='Thu Jan  1 00:00:00 UTC 2026'
+
+# shellcheck source=../base.mk
+. "$ROOT/base.mk"
+
+# ---- messages ---------------------------------------------------------------
+
+# die WHAT [LOG] [WHAT_TO_DO]: the one line that every failure ends with.
+die()
+{
+	local line="error: $1"
+
+	[ -z "${2:-}" ] || line+="; log: $2"
+	[ -z "${3:-}" ] || line+="; to do: $3"
+	printf '%s\n' "$line" >&2
+	exit 1
+}
+
+# say TEXT...: one line of progress.
+say()
+{
+	printf '%s: %s\n' "$VERB" "$*"
+}
+
+case $ARCH in
+x86_64|i386|arm64) ;;
+*) die "ARCH=$ARCH is not one of x86_64, i386, arm64" ;;
+esac
+
+# ---- things to undo at the end ----------------------------------------------
+
+AT_EXIT=()
+
+# at_exit CMD ARG...: run it when the script ends, however it ends.
+at_exit()
+{
+	AT_EXIT+=("$(printf '%q ' "$@")")
+}
+
+run_at_exit()
+{
+	local rc=$? i
+
+	for ((i = ${#AT_EXIT[@]} - 1; i >= 0; i--)); do
+		eval "${AT_EXIT[i]}" || :
+	done
+	exit $rc
+}
+trap run_at_exit EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM HUP
+
+# temp_dir VAR: a private folder below build/, gone when the script ends.
+temp_dir()
+{
+	mkdir -p "$BUILD/tmp"
+	printf -v "$1" %s "$(mktemp -d "$BUILD/tmp/$VERB.XXXXXX")"
+	at_exit rm -rf "${!1}"
+}
+
+# lock NAME: wait until no other verb works on NAME; held until the script ends.
+# A verb that calls another one keeps the lock on behalf of both.
+lock()
+{
+	local held=" ${LOCKS_HELD:-} " fd
+
+	[[ $held != *" $1 "* ]] || return 0
+	mkdir -p "$BUILD/tmp"
+	exec {fd}> "$BUILD/tmp/$1.lock"
+	if ! flock -n "$fd"; then
+		say "waiting for another run that uses $1"
+		flock "$fd"
+	fi
+	export LOCKS_HELD="${LOCKS_HELD:-} $1"
+}
+
+# ---- long commands ----------------------------------------------------------
+
+# Reports on a growing log until the script that started it is gone: every
+# second in place on a terminal, every 20 s as a line of its own elsewhere.
+watch_log()
+{
+	local log=$1 owner=$2 start=$SECONDS every=20 t lines last
+
+	[ ! -t 1 ] || every=1
+	while sleep 1 > /dev/null 2>&1 < /dev/null && kill -0 "$owner" 2> /dev/null; do
+		t=$((SECONDS - start))
+		((t % every == 0)) || continue
+		lines=$(wc -l < "$log")
+		last=$(tail -c 400 "$log" | tr -d '\r' | tail -n 1 | tr -s ' \t' ' ')
+		if [ -t 1 ]; then
+			printf '\r\033[K%s: %ds, %d lines: %.60s' "$VERB" "$t" "$lines" "$last"
+		else
+			printf '%s: ... %ds, %d lines: %.90s\n' "$VERB" "$t" "$lines" "$last"
+		fi
+	done
+}
+
+# The part of a log that says what went wrong: the first error with what
+# surrounds it, else the end.
+failing_part()
+{
+	local log=$1 at
+
+	at=$(grep -n -m1 -E '(^|[^a-z_-])([Ff]atal )?error(:| [0-9])|\*\*\* |^E: |^fatal: |undefined reference' "$log" |
+	     cut -d: -f1) || at=
+	if [ -n "$at" ]; then
+		sed -n "$((at > 3 ? at - 3 : 1)),$((at + 12))p" "$log"
+	else
+		tail -n 15 "$log"
+	fi | sed 's/^/    /' >&2
+}
+
+# logged NAME CMD...: run CMD (a program or a function) with its output in
+# build/log/NAME.log; progress is shown meanwhile, a failure ends the script.
+logged()
+{
+	local name=$1 log=$LOG/$1.log rc=0 watcher
+
+	shift
+	mkdir -p "$(dirname "$log")"
+	: > "$log"
+	watch_log "$log" $$ &
+	watcher=$!
+	# The command stays in the foreground, so an interrupt reaches it.
+	set +e
+	(set -e; "$@") > "$log" 2>&1 < /dev/null
+	rc=$?
+	set -e
+	kill "$watcher" 2> /dev/null || :
+	wait "$watcher" 2> /dev/null || :
+	[ ! -t 1 ] || printf '\r\033[K'
+	[ $rc -ne 0 ] || return 0
+	failing_part "$log"
+	die "$name failed with status $rc" "$log" "${LOGGED_HINT:-read the lines above}"
+}
+
+# ---- what the machine must have ---------------------------------------------
+
+missing_packages()
+{
+	local p
+
+	for p; do
+		dpkg-query -W -f='${db:Status-Status}\n' "$p" 2> /dev/null |
+			grep -qx installed || printf '%s\n' "$p"
+	done
+}
+
+install_packages()
+{
+	local opts=(-y --no-install-recommends -o DPkg::Lock::Timeout=300)
+
+	export DEBIAN_FRONTEND=noninteractive
+	# The lists of a fresh machine may be missing or old.
+	apt-get "${opts[@]}" install "$@" ||
+		{ apt-get update && apt-get "${opts[@]}" install "$@"; }
+}
+
+# need_packages PKG...: install those that are missing (root), or say how.
+need_packages()
+{
+	local missing
+
+	command -v dpkg-query > /dev/null ||
+		die "no dpkg here; needed are what Debian calls: $*" "" "install them by hand"
+	mapfile -t missing < <(missing_packages "$@")
+	[ ${#missing[@]} -gt 0 ] || return 0
+	if [ "$(id -u)" -ne 0 ]; then
+		die "missing packages" "" "apt-get install --no-install-recommends ${missing[*]}"
+	fi
+	say "installing ${missing[*]}"
+	LOGGED_HINT="apt-get install --no-install-recommends ${missing[*]}" \
+		logged packages install_packages "${missing[@]}"
+	mapfile -t missing < <(missing_packages "${missing[@]}")
+	[ ${#missing[@]} -eq 0 ] ||
+		die "still not installed: ${missing[*]}" "$LOG/packages.log"
+}
+
+# need_tools NAME...: for what has no package of its own to name.
+need_tools()
+{
+	local t
+
+	for t; do
+		command -v "$t" > /dev/null ||
+			die "the program $t is missing" "" "install the Debian package that has it"
+	done
+}
+
+# need_space GB PATH: PATH may not exist yet.
+need_space()
+{
+	local path=$2 free
+
+	while [ ! -e "$path" ]; do
+		path=$(dirname "$path")
+	done
+	free=$(df -Pk "$path" | awk 'NR == 2 { print $4 }')
+	[ "$free" -ge "$(($1 * 1024 * 1024))" ] ||
+		die "$2 needs $1 GB, but only $((free / 1024)) MB are free there" "" \
+		    "free some, or move the repository to a larger disk"
+}
+
+# ---- stamps: what a finished step was made from ------------------------------
+
+# key FILE_OR_STRING...: one checksum of the contents of files, of all files
+# below folders, and of strings. Where the repository lies does not matter.
+key()
+{
+	local a
+
+	for a; do
+		if [ -d "$a" ]; then
+			printf 'dir %s\n' "${a#"$ROOT"/}"
+			(cd "$a" && find . -type f -print0 | sort -z | xargs -0r sha256sum)
+		elif [ -f "$a" ]; then
+			printf 'file %s %s\n' "${a#"$ROOT"/}" "$(sha256sum < "$a")"
+		else
+			printf 'string %s\n' "$a"
+		fi
+	done | sha256sum | cut -d' ' -f1
+}
+
+# stamp_ok NAME KEY: was NAME finished, and from the same KEY?
+stamp_ok()
+{
+	[ -f "$BUILD/stamps/$1" ] && [ "$(cat "$BUILD/stamps/$1")" = "$2" ]
+}
+
+stamp_set()
+{
+	mkdir -p "$BUILD/stamps/$(dirname "$1")"
+	printf '%s\n' "$2" > "$BUILD/stamps/$1.new"
+	mv "$BUILD/stamps/$1.new" "$BUILD/stamps/$1"
+}
+
+# check_sha256 FILE SUM: silent; the caller knows what to say.
+check_sha256()
+{
+	[ "$(sha256sum < "$1" | cut -d' ' -f1)" = "$2" ]
+}
