@@ -104,10 +104,12 @@ lock()
 # second in place on a terminal, every 20 s as a line of its own elsewhere.
 watch_log()
 {
-	local log=$1 owner=$2 start=$SECONDS every=20 t lines last
+	local log=$1 owner=$2 start=$SECONDS every=20 t lines last never
 
 	[ ! -t 1 ] || every=1
-	while sleep 1 > /dev/null 2>&1 < /dev/null && kill -0 "$owner" 2> /dev/null; do
+	# Waits without a child, which would outlive this and keep locks held.
+	exec {never}<> <(:)
+	while ! read -r -t 1 -u "$never" && kill -0 "$owner" 2> /dev/null; do
 		t=$((SECONDS - start))
 		((t % every == 0)) || continue
 		lines=$(wc -l < "$log")

@@ -1,0 +1,260 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# Steps of the series: a file in patches/ to a commit, and a commit to a file.
+#
+# Sourced after lib.sh. A step is a mail (From, Date, Subject, text), then
+# `---`, then one line `Overlay: path` for each new file, whose content is the
+# repository's own file of that path, then the diff of the files that existed.
+# All here works on git objects through an index of its own, so that no file of
+# a working tree is touched.
+
+STEPS_TREE=$BUILD/linux
+
+# The user's and the system's git settings (hooks, diff options, signing, line
+# ends) must not leak into commits and patches.
+export GIT_CONFIG_GLOBAL=/dev/null GIT_CONFIG_NOSYSTEM=1
+
+# How git names the function of a hunk differs among its versions for C files;
+# patches must come out the same everywhere.
+STEPS_FUNCNAME='!^[ \t]*[A-Za-z_][A-Za-z_0-9]*:[[:space:]]*($|/[/*])
+^([A-Za-z_].*)$'
+
+tgit()
+{
+	git -C "$STEPS_TREE" "$@"
+}
+
+# The same with the private index.
+igit()
+{
+	GIT_INDEX_FILE=$STEPS_TMP/index git -C "$STEPS_TREE" "$@"
+}
+
+steps_begin()
+{
+	need_packages git
+	temp_dir STEPS_TMP
+}
+
+# Path of a step as messages show it.
+step_name()
+{
+	printf '%s\n' "${1#"$ROOT"/}"
+}
+
+# patch_files [ROOT_OF_PATCHES]: all steps in their order.
+patch_files()
+{
+	local top=${1:-$ROOT/patches} d f
+
+	for d in kernel perf; do
+		for f in "$top/$d"/*.patch; do
+			[ ! -f "$f" ] || printf '%s\n' "$f"
+		done
+	done
+}
+
+# overlay_lines PATCH: the paths it names, as they stand there.
+overlay_lines()
+{
+	sed -n '/^---$/,/^diff --git/s/^Overlay: //p' "$1"
+}
+
+# ---- a file becomes a commit ------------------------------------------------
+
+# read_step PATCH: parse it into STEPS_TMP/{msg,diff} and STEP_*.
+# On failure STEP_ERROR says why.
+read_step()
+{
+	local t=$STEPS_TMP
+
+	STEP_ERROR=
+	git mailinfo -b --encoding=UTF-8 --no-scissors "$t/body" "$t/diff" \
+		< "$1" > "$t/info" 2> "$t/error" ||
+		{ STEP_ERROR="not a mail: $(head -n1 "$t/error")"; return 1; }
+	STEP_AUTHOR=$(sed -n 's/^Author: //p' "$t/info")
+	STEP_EMAIL=$(sed -n 's/^Email: //p' "$t/info")
+	STEP_DATE=$(sed -n 's/^Date: //p' "$t/info")
+	STEP_SUBJECT=$(sed -n 's/^Subject: //p' "$t/info")
+	[ -n "$STEP_AUTHOR" ] && [ -n "$STEP_EMAIL" ] ||
+		{ STEP_ERROR="no From: line with name and address"; return 1; }
+	[ -n "$STEP_DATE" ] || { STEP_ERROR="no Date: line"; return 1; }
+	[ -n "$STEP_SUBJECT" ] || { STEP_ERROR="no Subject: line"; return 1; }
+	{
+		printf '%s\n' "$STEP_SUBJECT"
+		[ ! -s "$t/body" ] || { echo; cat "$t/body"; }
+	} | git stripspace > "$t/msg"
+	mapfile -t STEP_OVERLAY < <(overlay_lines "$1")
+}
+
+# index_overlay: add the files of STEP_OVERLAY to the private index.
+index_overlay()
+{
+	local p mode known i ids
+
+	for p in "${STEP_OVERLAY[@]}"; do
+		case /$p/ in
+		*/../*|*/./*|*//*|*/.git/*)
+			STEP_ERROR="Overlay: $p is not a plain path"
+			return 1 ;;
+		esac
+		[ -f "$ROOT/$p" ] && [ ! -L "$ROOT/$p" ] ||
+			{ STEP_ERROR="Overlay: $p is not a file of the repository"; return 1; }
+	done
+	known=$(igit --literal-pathspecs ls-files -- "${STEP_OVERLAY[@]}" | head -n1)
+	[ -z "$known" ] ||
+		{ STEP_ERROR="Overlay: $known is not new, the tree has it before this step"; return 1; }
+	mapfile -t ids < <(printf "$ROOT/%s\n" "${STEP_OVERLAY[@]}" |
+			   tgit hash-object -w --no-filters --stdin-paths)
+	for ((i = 0; i < ${#ids[@]}; i++)); do
+		mode=100644
+		[ ! -x "$ROOT/${STEP_OVERLAY[i]}" ] || mode=100755
+		printf '%s %s\t%s\n' "$mode" "${ids[i]}" "${STEP_OVERLAY[i]}"
+	done | igit update-index --add --index-info ||
+		{ STEP_ERROR="cannot add its new files"; return 1; }
+}
+
+# commit_step PARENT PATCH: one commit; its id in STEP_COMMIT. The private index
+# must hold PARENT's tree, and holds the commit's afterwards.
+commit_step()
+{
+	local parent=$1 t=$STEPS_TMP tree
+
+	read_step "$2" || return 1
+	if grep -q '^diff --git ' "$t/diff" &&
+	   ! igit apply --cached --whitespace=nowarn "$t/diff" 2> "$t/error"; then
+		STEP_ERROR="does not apply: $(
+			sed -n 's/^error: patch failed: \(.*\):\([0-9]*\)$/\1, hunk at line \2/p
+				s/^error: \(.*: \(does not exist\|already exists\).*\)/\1/p' \
+				"$t/error" | head -n1)"
+		[ "$STEP_ERROR" != "does not apply: " ] ||
+			STEP_ERROR+=$(sed 's/^error: //' "$t/error" | head -n1)
+		return 1
+	fi
+	[ ${#STEP_OVERLAY[@]} -eq 0 ] || index_overlay || return 1
+	tree=$(igit write-tree) || { STEP_ERROR="git write-tree failed"; return 1; }
+	# The dates are the patch's own, so the commit's name repeats.
+	STEP_COMMIT=$(GIT_AUTHOR_NAME=$STEP_AUTHOR GIT_AUTHOR_EMAIL=$STEP_EMAIL \
+		GIT_AUTHOR_DATE=$STEP_DATE GIT_COMMITTER_NAME=$STEP_AUTHOR \
+		GIT_COMMITTER_EMAIL=$STEP_EMAIL GIT_COMMITTER_DATE=$STEP_DATE \
+		tgit commit-tree -p "$parent" "$tree" < "$t/msg" 2> "$t/error") ||
+		{ STEP_ERROR="no commit: $(head -n1 "$t/error")"; return 1; }
+}
+
+# step_key PARENT PATCH: checksum of all that its commit follows from.
+step_key()
+{
+	local p mode
+
+	{
+		printf 'parent %s\n' "$1"
+		cat "$2"
+		overlay_lines "$2" | while IFS= read -r p; do
+			mode=
+			[ ! -x "$ROOT/$p" ] || mode=x
+			printf 'overlay %s %s\n' "$p" "$mode"
+			cat "$ROOT/$p" 2> /dev/null || :
+		done
+	} | sha256sum | cut -d' ' -f1
+}
+
+# build_chain BASE [ROOT_OF_PATCHES]: commits for all steps on top of BASE.
+# CHAIN_FILES and CHAIN_COMMITS list what was built, CHAIN_TIP is the last one
+# and CHAIN_KERNEL the last of patches/kernel. On failure CHAIN_FAILED is the
+# patch and STEP_ERROR the reason; what was built until then stays listed.
+build_chain()
+{
+	local parent file k index= cache=$STEPS_TMP/cache
+	local -A known=()
+
+	CHAIN_FILES=() CHAIN_COMMITS=() CHAIN_FAILED=
+	parent=$(tgit rev-parse --verify -q "$1^{commit}") ||
+		{ STEP_ERROR="the tree has no base $1"; return 1; }
+	CHAIN_TIP=$parent CHAIN_KERNEL=$parent
+	: > "$cache"
+	# A commit made before from the same input is taken as it is.
+	if [ -f "$STEPS_TREE/.git/steps/cache" ]; then
+		while read -r k file; do
+			known[$k]=$file
+		done < "$STEPS_TREE/.git/steps/cache"
+	fi
+	while IFS= read -r file; do
+		k=$(step_key "$parent" "$file")
+		STEP_COMMIT=${known[$k]:-}
+		if [ -z "$STEP_COMMIT" ] || ! tgit cat-file -e "$STEP_COMMIT" 2> /dev/null; then
+			if [ -z "$index" ]; then
+				igit read-tree "$parent" || { STEP_ERROR="cannot read $parent"; return 1; }
+				index=1
+			fi
+			commit_step "$parent" "$file" || { CHAIN_FAILED=$file; return 1; }
+		fi
+		printf '%s %s\n' "$k" "$STEP_COMMIT" >> "$cache"
+		parent=$STEP_COMMIT
+		CHAIN_FILES+=("$file")
+		CHAIN_COMMITS+=("$parent")
+		CHAIN_TIP=$parent
+		case $file in */kernel/*.patch) CHAIN_KERNEL=$parent ;; esac
+	done < <(patch_files "${2:-}")
+	mkdir -p "$STEPS_TREE/.git/steps"
+	cp "$cache" "$STEPS_TREE/.git/steps/cache.new"
+	mv "$STEPS_TREE/.git/steps/cache.new" "$STEPS_TREE/.git/steps/cache"
+}
+
+# ---- a commit becomes a file ------------------------------------------------
+
+# new_files COMMIT: what it adds, sorted; changed_files: all else it touches.
+new_files()
+{
+	tgit -c core.quotePath=false diff-tree -r --no-commit-id --no-renames \
+		--name-only --diff-filter=A "$1" | sort
+}
+
+changed_files()
+{
+	tgit -c core.quotePath=false diff-tree -r --no-commit-id --no-renames \
+		--name-only --diff-filter=a "$1"
+}
+
+# step_mail COMMIT: header and text up to the `---`.
+step_mail()
+{
+	tgit log -1 --no-patch --pretty=email --no-mailmap --no-notes \
+		--no-show-signature --encoding=UTF-8 "$1" |
+		sed "1s/^From [0-9a-f]*/From 0000000000000000000000000000000000000000/"
+}
+
+# write_step COMMIT: the text of its patch file.
+write_step()
+{
+	step_mail "$1"
+	echo ---
+	new_files "$1" | sed 's/^/Overlay: /'
+	echo
+	tgit -c "diff.cpp.xfuncname=$STEPS_FUNCNAME" diff-tree -p --full-index --binary \
+		--no-commit-id --no-renames --no-ext-diff --no-textconv --no-color \
+		-U3 --src-prefix=a/ --dst-prefix=b/ --diff-filter=a "$1"
+}
+
+# step_file_name NUMBER COMMIT
+step_file_name()
+{
+	printf '%04d-%.52s.patch\n' "$1" "$(tgit log -1 --format=%f "$2")"
+}
+
+# is_perf_step COMMIT: does it touch nothing but tools/ outside tools/testing/?
+is_perf_step()
+{
+	tgit diff-tree -r --no-commit-id --no-renames --name-only "$1" |
+		awk '!/^tools\// || /^tools\/testing\// { other = 1 } END { exit other }'
+}
+
+# kernel_part BASE TIP: the last commit of the kernel series, which ends with
+# the last one that is not a perf step.
+kernel_part()
+{
+	local c
+
+	for c in $(tgit rev-list "$1..$2"); do
+		is_perf_step "$c" || { printf '%s\n' "$c"; return; }
+	done
+	tgit rev-parse "$1^{commit}"
+}

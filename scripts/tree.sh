@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# The working tree build/linux: what is in it, and moving it without loss.
+#
+# Sourced after steps.sh. The tree has the tag `base` (the import), the tag
+# `kernel-tip` (after patches/kernel) and the branch `series`. Below its .git,
+# steps/import says where the base came from, steps/applied from what the
+# series was made; refs/steps/known is the newest commit that patches/ holds.
+
+TREE=$BUILD/linux
+
+tree_exists()
+{
+	[ -d "$TREE/.git" ] && tgit rev-parse -q --verify base > /dev/null
+}
+
+# tree_note NAME: print a note kept in the tree; tree_note NAME TEXT: keep one.
+tree_note()
+{
+	local f=$TREE/.git/steps/$1
+
+	if [ $# -eq 1 ]; then
+		[ ! -f "$f" ] || cat "$f"
+		return
+	fi
+	mkdir -p "$TREE/.git/steps"
+	printf '%s\n' "$2" > "$f.new"
+	mv "$f.new" "$f"
+}
+
+# Commits reachable from the user's branches that patches/ does not hold.
+# unknown_commits [NEW_TIP]
+unknown_commits()
+{
+	local known=(base) r
+
+	for r in refs/steps/known ${1:-}; do
+		! tgit rev-parse -q --verify "$r" > /dev/null || known+=("$r")
+	done
+	tgit rev-list HEAD --branches --not "${known[@]}"
+}
+
+# content_in_worktree PATH: its blob name, or nothing if it is not there.
+content_in_worktree()
+{
+	[ ! -f "$TREE/$1" ] || tgit hash-object --no-filters -- "$1"
+}
+
+# uncommitted [NEW_TIP]: paths whose content is neither HEAD's nor NEW_TIP's,
+# and files git does not track where NEW_TIP has others. Those that are as in
+# NEW_TIP already are put into the index, so that switching leaves them alone.
+uncommitted()
+{
+	local new=${1:-} p want have
+
+	tgit update-index -q --refresh > /dev/null || :
+	{
+		tgit diff-index -z --name-only HEAD
+		tgit diff-index -z --name-only --cached HEAD
+		[ -z "$new" ] || tgit diff-tree -r -z --no-renames --name-only --diff-filter=A HEAD "$new"
+	} | sort -zu | while IFS= read -r -d '' p; do
+		have=$(content_in_worktree "$p")
+		want=
+		[ -z "$new" ] || want=$(tgit rev-parse -q --verify "$new:$p") || want=
+		if [ -n "$new" ] && [ "$have" = "$want" ]; then
+			tgit update-index --add --remove -- "$p"
+		elif [ -n "$have" ] || tgit cat-file -e "HEAD:$p" 2> /dev/null; then
+			printf '%s\n' "$p"
+		fi
+	done
+}
+
+# refuse_loss [NEW_TIP]: stop if moving to NEW_TIP (or removing the tree) would
+# lose work; with FORCE=1 keep the commits under refs/saved/ and go on.
+refuse_loss()
+{
+	local commits files saved d
+
+	for d in rebase-merge rebase-apply MERGE_HEAD CHERRY_PICK_HEAD; do
+		[ ! -e "$TREE/.git/$d" ] || [ -n "${FORCE:-}" ] ||
+			die "a git operation is unfinished in build/linux ($d)" "" \
+			    "finish or abort it there, or FORCE=1"
+	done
+	commits=$(unknown_commits "${1:-}")
+	files=$(uncommitted "${1:-}")
+	if [ -n "$commits" ]; then
+		[ -n "${FORCE:-}" ] ||
+			die "build/linux has $(wc -l <<< "$commits") commit(s) that patches/ does not hold" "" \
+			    "make refresh to keep them, or FORCE=1 to drop them"
+		saved=refs/saved/$(date -u +%Y%m%d-%H%M%S)
+		tgit update-ref "$saved" "$(tgit rev-parse HEAD)"
+		say "the old tip stays in build/linux as $saved"
+	fi
+	[ -z "$files" ] || [ -n "${FORCE:-}" ] ||
+		die "build/linux has changes that are not committed: $(
+			head -n5 <<< "$files" | paste -sd' ')$(
+			[ "$(wc -l <<< "$files")" -le 5 ] || echo ' ...')" "" \
+		    "commit them there and make refresh, or FORCE=1 to drop them"
+}
+
+# switch_tree NEW_TIP: bring index, files and branch there. Only files whose
+# content differs are written, so that builds stay incremental.
+switch_tree()
+{
+	local new=$1 p
+
+	refuse_loss "$new"
+	if [ -n "${FORCE:-}" ]; then
+		# Files in the way that git does not track would stop it.
+		tgit diff-tree -r -z --no-renames --name-only --diff-filter=A HEAD "$new" |
+			while IFS= read -r -d '' p; do
+				[ "$(content_in_worktree "$p")" = "$(tgit rev-parse "$new:$p")" ] ||
+					rm -f "${TREE:?}/$p"
+			done
+		tgit read-tree --reset -u "$new"
+	else
+		tgit read-tree -m -u HEAD "$new"
+	fi
+	tgit update-ref refs/heads/series "$new"
+	tgit symbolic-ref HEAD refs/heads/series
+}
