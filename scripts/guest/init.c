@@ -255,7 +255,7 @@ static int relay(int from, int to)
 static int run(char **argv, char **env, const char *tty)
 {
 	struct pollfd fds[2];
-	int to[2], out[2], err[2], status = 0, done = 0;
+	int to[2], out[2], err[2], status = 0, ended = 0, done = 0;
 	pid_t pid, gone;
 
 	if (pipe2(out, O_CLOEXEC) || pipe2(err, O_CLOEXEC))
@@ -285,12 +285,12 @@ static int run(char **argv, char **env, const char *tty)
 		while ((gone = waitpid(-1, &status, WNOHANG)) > 0)
 			if (gone == pid) {
 				done = 1;
-				break;
+				ended = status;
 			}
 	}
 	close(to[0]);
 	close(to[1]);
-	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+	return WIFSIGNALED(ended) ? 128 + WTERMSIG(ended) : WEXITSTATUS(ended);
 }
 
 int main(void)

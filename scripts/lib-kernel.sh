@@ -1,0 +1,233 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# How a kernel is configured and built: sourced by the verbs that build one.
+#
+# A build has a source tree and an O= folder. The source tree is always called
+# `linux` and the O= folder lies two levels beside it (build/linux and
+# build/out/NAME, build/base/linux and build/base/out/NAME, ...): seen from any
+# O= folder the sources are ../../linux, so ccache serves all of them.
+
+JOBS=${JOBS:-$(nproc)}
+SOURCE_FROM_OUT=../../linux
+
+kernel_packages()
+{
+	need_packages make gcc libc6-dev flex bison bc libelf-dev ccache git perl \
+		$([ "$ARCH" != arm64 ] || [ "$(uname -m)" = aarch64 ] ||
+		  echo gcc-aarch64-linux-gnu libc6-dev-arm64-cross)
+}
+
+# cross_prefix: the prefix of the tools for $ARCH, empty for the machine's own.
+cross_prefix()
+{
+	case $ARCH,$(uname -m) in
+	arm64,aarch64|x86_64,x86_64|i386,x86_64) ;;
+	arm64,*) echo aarch64-linux-gnu- ;;
+	x86_64,*) echo x86_64-linux-gnu- ;;
+	i386,*) echo i686-linux-gnu- ;;
+	esac
+}
+
+# kmake OUT ARG...: the kernel's make for OUT, whose sources lie beside it.
+kmake()
+{
+	local out=$1 tree=$1/$SOURCE_FROM_OUT cross
+
+	shift
+	cross=$(cross_prefix)
+	mkdir -p "$out"
+	# ccache makes the paths of sources relative; the prefix map then has to
+	# name the relative form, so that __FILE__ is the same with and without.
+	CCACHE_BASEDIR=$BUILD make -C "$tree" O="$out" ARCH="$ARCH" -j"$JOBS" \
+		CROSS_COMPILE="$cross" CC="ccache ${cross}gcc" HOSTCC="ccache gcc" \
+		KCPPFLAGS="-fmacro-prefix-map=$SOURCE_FROM_OUT/=" "$@"
+}
+
+# config_mismatches CONFIG FRAGMENT...: one line for each symbol whose value in
+# CONFIG is not what the last fragment that names it says.
+config_mismatches()
+{
+	awk '
+	function parse(line,   eq) {
+		if (line ~ /^CONFIG_[A-Za-z0-9_]+=/) {
+			eq = index(line, "=")
+			name = substr(line, 1, eq - 1)
+			value = substr(line, eq + 1)
+			return 1
+		}
+		if (line ~ /^# CONFIG_[A-Za-z0-9_]+ is not set$/) {
+			name = $2
+			value = "n"
+			return 1
+		}
+		return 0
+	}
+	!parse($0) { next }
+	FILENAME == ARGV[1] { have[name] = value; next }
+	{ want[name] = value; place[name] = FILENAME ":" FNR }
+	END {
+		for (name in want) {
+			got = name in have ? have[name] : "n"
+			if (got != want[name])
+				print place[name] ": " name "=" want[name] \
+				      " did not take effect, it is " got
+		}
+	}' "$@" | sed "s|^$ROOT/||" | sort
+}
+
+allnoconfig_with()
+{
+	local out=$1 all=$1/.fragments
+
+	shift
+	mkdir -p "$out"
+	cat "$@" > "$all"
+	KCONFIG_ALLCONFIG=$all kmake "$out" allnoconfig
+}
+
+# kernel_configure LABEL OUT FRAGMENT...: allnoconfig plus the fragments. The
+# .config is touched only when it changes, so that nothing is built again.
+kernel_configure()
+{
+	local label=$1 out=$2 wrong stamp
+
+	shift 2
+	stamp=$(key "$@" "$(kconfig_key "$out/$SOURCE_FROM_OUT")")
+	if [ -f "$out/.config" ] && [ "$(cat "$out/.config.key" 2> /dev/null)" = "$stamp" ]; then
+		return
+	fi
+	rm -f "$out/.config.key"
+	logged "$label-config" allnoconfig_with "$out" "$@"
+	wrong=$(config_mismatches "$out/.config" "$@")
+	[ -z "$wrong" ] ||
+		die "$(head -n 1 <<< "$wrong")" "$LOG/$label-config.log" \
+		    "set what it depends on, or take the line out"
+	printf '%s\n' "$stamp" > "$out/.config.key"
+}
+
+# worktree NAME REV: build/NAME/linux is a work tree of build/linux at REV.
+worktree()
+{
+	local dir=$BUILD/$1/linux rev
+
+	rev=$(git -C "$BUILD/linux" rev-parse --verify -q "$2^{commit}") ||
+		die "build/linux has no revision $2" "" "make apply"
+	[ "$(git -C "$dir" rev-parse HEAD 2> /dev/null)" != "$rev" ] || return 0
+	if git -C "$dir" rev-parse -q --git-dir > /dev/null 2>&1 &&
+	   git -C "$BUILD/linux" cat-file -e "$rev" 2> /dev/null; then
+		logged "$1-tree" git -C "$dir" checkout -q -f --detach "$rev"
+	else
+		need_space 3 "$BUILD"
+		say "laying out $2 in build/$1/linux"
+		rm -rf "$dir"
+		git -C "$BUILD/linux" worktree prune
+		logged "$1-tree" git -C "$BUILD/linux" worktree add -q -f --detach "$dir" "$rev"
+	fi
+}
+
+# kernel_fragments TREE VARIANT: the fragments of a variant, one a line. The
+# feature has none in a tree that does not have it yet.
+kernel_fragments()
+{
+	local c=$ROOT/configs
+
+	printf '%s\n' "$c/base.config" "$c/$ARCH.config"
+	if [ "$2" = off ]; then
+		echo "$c/off.config"
+	elif grep -rqs --include=Kconfig '^config PERF_SIMD_REGS$' "$1/init" "$1/kernel"; then
+		echo "$c/simd_regs.config"
+	fi
+	[ -z "${DEBUG:-}" ] || [ "$2" = base ] || echo "$c/debug.config"
+}
+
+# kconfig_key TREE: changes whenever a Kconfig file of TREE may have changed.
+kconfig_key()
+{
+	git -C "$1" ls-tree -r HEAD | awk '$4 ~ /Kconfig/' | sha256sum
+	git -C "$1" diff HEAD -- '*Kconfig*' | sha256sum
+}
+
+# source_key TREE: what a kernel is made from: the tree without documentation,
+# perf and tests, and what is changed in it but not committed.
+source_key()
+{
+	local tree=$1 paths=(':!Documentation' ':!tools/perf' ':!tools/testing')
+
+	{
+		git -C "$tree" ls-tree HEAD | grep -v -E '\s(Documentation|tools)$'
+		git -C "$tree" ls-tree HEAD:tools | grep -v -E '\s(perf|testing)$'
+		git -C "$tree" diff HEAD -- "${paths[@]}"
+		git -C "$tree" ls-files -o --exclude-standard -z -- "${paths[@]}" |
+			(cd "$tree" && xargs -0r sha256sum)
+	} | sha256sum
+}
+
+compiler_key()
+{
+	"$(cross_prefix)gcc" --version | head -n 1
+	"$(cross_prefix)ld" --version | head -n 1
+}
+
+# image_of OUT: the file that a guest boots.
+image_of()
+{
+	case $ARCH in
+	x86_64) echo "$1/vmlinux.boot" ;;
+	i386) echo "$1/arch/x86/boot/bzImage" ;;
+	arm64) echo "$1/arch/arm64/boot/Image" ;;
+	esac
+}
+
+build_image()
+{
+	local out=$1
+
+	case $ARCH in
+	x86_64)
+		# Started through its PVH entry: nothing to decompress at boot.
+		kmake "$out" vmlinux
+		"$(cross_prefix)strip" --strip-all -o "$out/vmlinux.boot.new" "$out/vmlinux"
+		mv "$out/vmlinux.boot.new" "$out/vmlinux.boot" ;;
+	i386) kmake "$out" bzImage ;;
+	arm64) kmake "$out" Image ;;
+	esac
+}
+
+# no_warnings LOG: a build that warned has failed.
+no_warnings()
+{
+	local line
+
+	line=$(grep -m1 -E '(^|[: ])[Ww]arning: ' "$1") || return 0
+	grep -E -A4 '(^|[: ])[Ww]arning: ' "$1" | head -n 20 | sed 's/^/    /' >&2
+	die "the compiler or linker warned: $line" "$1" "see the lines above"
+}
+
+# kernel_build LABEL OUT FRAGMENT...: nothing to do is found out in a moment.
+kernel_build()
+{
+	local label=$1 out=$2 tree=$2/$SOURCE_FROM_OUT stamp
+
+	shift 2
+	mkdir -p "$out"
+	stamp=$(key "$ROOT/scripts/lib-kernel.sh" "$@" "$(source_key "$tree")" "$(compiler_key)")
+	if stamp_ok "$label" "$stamp" && [ -f "$(image_of "$out")" ]; then
+		say "$label is up to date"
+		return
+	fi
+	need_space 3 "$out"
+	say "building $label"
+	kernel_configure "$label" "$out" "$@"
+	logged "$label" build_image "$out"
+	no_warnings "$LOG/$label.log"
+	stamp_set "$label" "$stamp"
+}
+
+# kernel_name VARIANT: the name of a kernel's O= folder.
+kernel_name()
+{
+	case ${DEBUG:+debug},$1 in
+	,*|*,base) echo "$ARCH-$1" ;;
+	debug,default) echo "$ARCH-debug" ;;
+	debug,*) echo "$ARCH-$1-debug" ;;
+	esac
+}

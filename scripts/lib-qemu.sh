@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# The machines: which QEMU, with what, for the settings that vm-run has read.
+
+# Sampling must not be slowed down because an emulated interrupt takes long;
+# the rate is set first, as it cannot be once the other limit is off.
+COMMON_WORDS="rdinit=/init panic=-1 panic_on_warn=1 loglevel=7 \
+sysctl.kernel.perf_event_max_sample_rate=100000 sysctl.kernel.perf_cpu_time_max_percent=0"
+
+qemu_packages()
+{
+	case $ARCH in
+	x86_64|i386) need_packages qemu-system-x86 seabios ;;
+	arm64) need_packages qemu-system-arm ;;
+	esac
+}
+
+# Options of the machine itself, one a line.
+machine_options()
+{
+	local accel=tcg
+
+	case $ARCH in
+	x86_64|i386)
+		if [ "$CPU" = host ]; then
+			[ -w /dev/kvm ] || die "CPU=host needs /dev/kvm, which cannot be used here"
+			accel=kvm
+		fi
+		printf '%s\n' -machine pc -accel "$accel" ;;
+	arm64)
+		printf '%s\n' -machine virt,gic-version=3 -accel tcg ;;
+	esac
+	printf '%s\n' -cpu "$CPU" -smp "$SMP,sockets=$SMP" -m "$MEM"
+	[ -z "$ICOUNT" ] || printf '%s\n' -icount shift=0,sleep=off
+}
+
+machine_words()
+{
+	case $ARCH in
+	x86_64|i386) echo "console=ttyS0 earlyprintk=ttyS0 tsc=reliable no_timer_check" ;;
+	arm64) echo "console=ttyAMA0 irqchip.gicv3_pseudo_nmi=1" ;;
+	esac
+}
+
+# port NAME FILE: a channel by that name whose data the host finds in FILE.
+port()
+{
+	printf '%s\n' -chardev "file,id=$1,path=$2" -device "virtserialport,chardev=$1,name=$1"
+}
+
+# qemu_command WORK: the whole command, each word followed by a NUL.
+qemu_command()
+{
+	local work=$1 program i
+
+	case $ARCH in
+	x86_64|i386) program=qemu-system-x86_64 ;;
+	arm64) program=qemu-system-aarch64 ;;
+	esac
+	{
+		printf '%s\n' "$program" -nodefaults -no-user-config -display none -no-reboot
+		machine_options
+		printf '%s\n' -kernel "$KERNEL" -initrd "$work/initrd" \
+			-append "$(machine_words) $COMMON_WORDS$APPEND"
+		printf '%s\n' -chardev "file,id=log,path=$GUEST_LOG" -serial chardev:log
+		printf '%s\n' -device virtio-serial-pci,max_ports=31
+		if [ -n "$TTY" ]; then
+			printf '%s\n' -chardev stdio,id=tty,mux=on,signal=off \
+				-device virtconsole,chardev=tty,name=tty
+		fi
+		port out "$work/out"
+		port err "$work/err"
+		port verdict "$work/verdict"
+		for ((i = 0; i < ${#GET[@]}; i++)); do
+			port "get.$i" "$work/get.$i"
+		done
+	} | tr '\n' '\0'
+}
