@@ -258,3 +258,15 @@ kernel_part()
 	done
 	tgit rev-parse "$1^{commit}"
 }
+
+# complete_patches DIR RANGE [OPTION...]: mailable patches, new files included,
+# the same for the same commits whichever git and whenever.
+complete_patches()
+{
+	local dir=$1 range=$2
+
+	shift 2
+	tgit -c "diff.cpp.xfuncname=$STEPS_FUNCNAME" -c log.mailmap=false \
+		format-patch -q -o "$dir" --full-index --no-renames --no-signature \
+		--no-ext-diff --no-base --no-thread --no-notes "$@" "$range"
+}
