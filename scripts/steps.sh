@@ -267,6 +267,6 @@ complete_patches()
 
 	shift 2
 	tgit -c "diff.cpp.xfuncname=$STEPS_FUNCNAME" -c log.mailmap=false \
-		format-patch -q -o "$dir" --full-index --no-renames --no-signature \
+		format-patch -q -o "$dir" --zero-commit --full-index --no-renames --no-signature \
 		--no-ext-diff --no-base --no-thread --no-notes "$@" "$range"
 }

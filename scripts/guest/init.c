@@ -88,7 +88,7 @@ static void mount_all(void)
 static void loopback_up(void)
 {
 	struct ifreq ifr = { .ifr_name = "lo", .ifr_flags = IFF_UP | IFF_RUNNING };
-	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 
 	if (fd < 0 || ioctl(fd, SIOCSIFFLAGS, &ifr))
 		broken("cannot bring up lo: %s", strerror(errno));
