@@ -1,0 +1,372 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Judges samples: exact, absent, wrong, or another task's.
+ *
+ * A sample's own marker (R8 of the user registers) says what the task had in
+ * its vector registers at that moment. It holds while the task's user IP is in
+ * the code that sets it. Without it there is nothing to compare with, but a
+ * value that carries somebody else's tag is still somebody else's.
+ */
+#include <asm/perf_regs.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "simd_regs_check.h"
+#include "simd_regs_live.h"
+#include "simd_regs_pattern.h"
+#include "simd_regs_record.h"
+#include "simd_regs_worker.h"
+
+#define MAX_REPORTS	6
+
+enum verdict { MATCH, ABSENT, UNMARKED, KFPU, WRONG, FOREIGN };
+
+/* What is known about the task that a sample is of */
+struct subject {
+	int family;		/* -1: no worker, owns no pattern */
+	bool exempt;
+	bool marked;
+	__u64 marker;
+	bool may_kfpu;		/* kernel values are legitimate on the intr side */
+};
+
+/*
+ * Entry code, where an NMI finds the registers of the user and their saved copy
+ * out of step.
+ */
+static struct range {
+	const char *first, *last;
+	__u64 start, end;
+} entry_code[] = {
+	{ "__entry_text_start", "__entry_text_end", 0, 0 },
+	{ "__noinstr_text_start", "__noinstr_text_end", 0, 0 },
+};
+
+#define NR_ENTRY_CODE (sizeof(entry_code) / sizeof(*entry_code))
+
+void simd_check_init(void)
+{
+	FILE *file = fopen("/proc/kallsyms", "r");
+	char line[256], name[128];
+	__u64 address;
+	unsigned int i;
+
+	if (!file)
+		return;
+	while (fgets(line, sizeof(line), file)) {
+		if (sscanf(line, "%llx %*c %127s", &address, name) != 2)
+			continue;
+		for (i = 0; i < NR_ENTRY_CODE; i++) {
+			if (!strcmp(name, entry_code[i].first))
+				entry_code[i].start = address;
+			if (!strcmp(name, entry_code[i].last))
+				entry_code[i].end = address;
+		}
+	}
+	fclose(file);
+}
+
+static bool in_entry_code(__u64 ip)
+{
+	unsigned int i;
+
+	for (i = 0; i < NR_ENTRY_CODE; i++) {
+		if (ip >= entry_code[i].start && ip < entry_code[i].end)
+			return true;
+	}
+	return false;
+}
+
+void simd_check_add_task(struct simd_check *check, pid_t tid, __u16 family)
+{
+	if (check->nr_tasks == SIMD_MAX_TASKS) {
+		/* The oldest are the workers: forget children instead. */
+		check->nr_tasks = SIMD_MAX_TASKS / 2;
+	}
+	check->tasks[check->nr_tasks].tid = tid;
+	check->tasks[check->nr_tasks].family = family;
+	check->nr_tasks++;
+}
+
+static int find_family(const struct simd_check *check, __u32 tid)
+{
+	unsigned int i;
+
+	/* The last one first: numbers are used again. */
+	for (i = check->nr_tasks; i--; ) {
+		if (check->tasks[i].tid == tid)
+			return check->tasks[i].family;
+	}
+	return -1;
+}
+
+static bool live_ip(__u64 ip)
+{
+	return ip >= (uintptr_t)simd_live_begin && ip < (uintptr_t)simd_live_end;
+}
+
+static struct subject find_subject(const struct simd_check *check,
+				   const struct simd_sample *s)
+{
+	bool kernel = s->cpumode == PERF_RECORD_MISC_KERNEL;
+	struct subject who = { .family = find_family(check, s->tid) };
+	__u64 ip = 0;
+
+	if (who.family == SIMD_EXEMPT) {
+		who.exempt = true;
+		return who;
+	}
+	if (simd_block_reg(&s->user, PERF_REG_X86_R8, &who.marker) &&
+	    simd_block_reg(&s->user, PERF_REG_X86_IP, &ip) &&
+	    simd_is_marker(who.marker) &&
+	    (live_ip(ip) || who.marker & SIMD_MARK_ANY_IP) &&
+	    SIMD_FAMILY(simd_marker_seed(who.marker)) == who.family)
+		who.marked = !kernel || !in_entry_code(s->ip);
+
+	/* Only the system calls that the marker announces use vectors. */
+	who.may_kfpu = kernel && check->privileged && who.marked &&
+		       who.marker & SIMD_MARK_KFPU;
+	return who;
+}
+
+static bool is_foreign(const struct subject *who, __u64 value, struct simd_tag *tag)
+{
+	return simd_find_tag(value, tag) && SIMD_FAMILY(tag->seed) != who->family;
+}
+
+static void report(const struct simd_check *check, const struct simd_sample *s,
+		   const struct subject *who, const char *side, const char *what,
+		   unsigned int reg, unsigned int word, __u64 value)
+{
+	struct simd_tag tag;
+
+	if (check->n.wrong + check->n.foreign > MAX_REPORTS)
+		return;
+	printf("# %s: %s side, tid %u cpumode %u ip %#llx:", what, side, s->tid,
+	       s->cpumode, s->ip);
+	printf(" register %#x word %u is %#018llx", reg, word, value);
+	if (simd_find_tag(value, &tag))
+		printf(" = seed %#x phase %#x register %#x word %u", tag.seed,
+		       tag.phase, tag.reg, tag.word);
+	if (who->marked)
+		printf("; task has seed %#x phase %#x", simd_marker_seed(who->marker),
+		       simd_marker_phase(who->marker));
+	else
+		printf("; task has family %d, no marker", who->family);
+	printf("\n");
+}
+
+/* Judges one word of a register: exact, unmarked, wrong or foreign. */
+static enum verdict check_word(const struct subject *who, unsigned int reg,
+			       unsigned int word, __u64 value)
+{
+	struct simd_tag tag;
+	__u64 expected;
+
+	if (is_foreign(who, value, &tag))
+		return FOREIGN;
+	if (!who->marked || !simd_expect(who->marker, reg, word, &expected))
+		return UNMARKED;
+	return value == expected ? MATCH : WRONG;
+}
+
+/* The worst of @nr registers from @data, which are the lowest ones in @mask. */
+static enum verdict check_regs(struct simd_check *check, const struct simd_sample *s,
+			       const struct subject *who, const char *side,
+			       const __u64 *data, unsigned int first_reg,
+			       __u64 mask, __u64 nr, __u64 qwords)
+{
+	enum verdict worst = MATCH, verdict;
+	unsigned int reg, word;
+
+	for (reg = 0; nr; mask &= ~(1ULL << reg), nr--) {
+		reg = __builtin_ctzll(mask);
+		for (word = 0; word < qwords; word++, data++) {
+			verdict = check_word(who, first_reg + reg, word, *data);
+			if (verdict > worst)
+				worst = verdict;
+			if (verdict >= WRONG && !who->may_kfpu) {
+				report(check, s, who, side,
+				       verdict == WRONG ? "wrong" : "foreign",
+				       first_reg + reg, word, *data);
+				return verdict;
+			}
+		}
+	}
+	return worst;
+}
+
+/* R16-R31 are among the GPRs. */
+static enum verdict check_egprs(struct simd_check *check, const struct simd_sample *s,
+				const struct subject *who, const char *side,
+				const struct simd_block *b)
+{
+	const __u64 egprs = 0xffffULL << PERF_REG_X86_R16;
+	__u64 mask = b->gpr_mask & egprs;
+	const __u64 *data;
+
+	if (!check->attr->sample_simd_regs_enabled || !mask)
+		return MATCH;
+	data = b->regs + __builtin_popcountll(b->gpr_mask & ((1ULL << PERF_REG_X86_R16) - 1));
+	return check_regs(check, s, who, side, data, SIMD_REG_EGPR,
+			  mask >> PERF_REG_X86_R16, __builtin_popcountll(mask), 1);
+}
+
+static enum verdict check_block(struct simd_check *check, const struct simd_sample *s,
+				const struct subject *who, bool user)
+{
+	const struct simd_block *b = user ? &s->user : &s->intr;
+	const char *side = user ? "user" : "intr";
+	enum verdict verdict, other;
+
+	if (!b->has_simd || (!b->nr_vectors && !b->nr_pred))
+		return ABSENT;
+	if (b->nr_vectors != (unsigned int)__builtin_popcountll(b->vec_mask) ||
+	    b->nr_pred != (unsigned int)__builtin_popcountll(b->pred_mask) ||
+	    (check->attr->sample_simd_regs_enabled && b->nr_vectors &&
+	     b->vector_qwords != check->attr->sample_simd_vec_reg_qwords))
+		check->n.partial++;
+
+	verdict = check_regs(check, s, who, side, b->vectors, 0, b->vec_mask,
+			     b->nr_vectors, b->vector_qwords);
+	other = check_regs(check, s, who, side, b->preds, SIMD_REG_OPMASK,
+			   b->pred_mask, b->nr_pred, b->pred_qwords);
+	if (other > verdict)
+		verdict = other;
+	other = check_egprs(check, s, who, side, b);
+	return other > verdict ? other : verdict;
+}
+
+static void check_side(struct simd_check *check, const struct simd_sample *s,
+		       struct subject who, bool user)
+{
+	bool kernel = s->cpumode == PERF_RECORD_MISC_KERNEL;
+	struct simd_side_count *n = user ? &check->n.user[kernel] : &check->n.intr[kernel];
+	enum verdict verdict;
+
+	/* The user side never has the kernel's values. */
+	if (user)
+		who.may_kfpu = false;
+
+	verdict = check_block(check, s, &who, user);
+	if (s->user.abi == PERF_SAMPLE_REGS_ABI_NONE) {
+		if (verdict != ABSENT)
+			check->n.stateless_regs++;
+		if (verdict < WRONG)
+			return;
+	}
+	if (verdict >= WRONG && who.may_kfpu) {
+		/* What the kernel has not overwritten yet is still in there. */
+		if (verdict == FOREIGN)
+			check->n.residue++;
+		verdict = KFPU;
+	}
+	switch (verdict) {
+	case MATCH:
+		n->exact++;
+		break;
+	case ABSENT:
+		n->absent++;
+		break;
+	case UNMARKED:
+		n->unmarked++;
+		break;
+	case KFPU:
+		n->kfpu++;
+		break;
+	case WRONG:
+		check->n.wrong++;
+		break;
+	case FOREIGN:
+		check->n.foreign++;
+		break;
+	}
+}
+
+static void check_sample(struct simd_check *check, const struct perf_event_header *header)
+{
+	const struct perf_event_attr *attr = check->attr;
+	bool user_side, intr_side, kernel;
+	struct simd_sample s;
+	struct subject who;
+	const char *error;
+
+	error = simd_decode(header, attr, &s);
+	if (error) {
+		if (check->n.malformed++ < MAX_REPORTS)
+			printf("# malformed: %s, size %u\n", error, header->size);
+		return;
+	}
+
+	who = find_subject(check, &s);
+	if (who.exempt)
+		return;
+
+	kernel = s.cpumode == PERF_RECORD_MISC_KERNEL;
+	check->n.samples[kernel]++;
+	check->n.marked[kernel] += who.marked;
+	if (s.user.abi == PERF_SAMPLE_REGS_ABI_NONE)
+		check->n.stateless++;
+
+	user_side = attr->sample_simd_regs_enabled ?
+		    attr->sample_simd_vec_reg_user || attr->sample_simd_pred_reg_user :
+		    attr->sample_regs_user >> PERF_REG_X86_XMM0;
+	intr_side = attr->sample_simd_regs_enabled ?
+		    attr->sample_simd_vec_reg_intr || attr->sample_simd_pred_reg_intr :
+		    attr->sample_regs_intr >> PERF_REG_X86_XMM0;
+	if (user_side)
+		check_side(check, &s, who, true);
+	if (intr_side)
+		check_side(check, &s, who, false);
+}
+
+void simd_check_record(const struct perf_event_header *header, void *arg)
+{
+	const __u64 *body = (const __u64 *)(header + 1);
+	const __u32 *ids = (const __u32 *)body;
+	struct simd_check *check = arg;
+	int family;
+
+	switch (header->type) {
+	case PERF_RECORD_SAMPLE:
+		check_sample(check, header);
+		break;
+	case PERF_RECORD_LOST:
+		check->n.lost += body[1];
+		break;
+	case PERF_RECORD_THROTTLE:
+		check->n.throttled++;
+		break;
+	case PERF_RECORD_FORK:
+		/* pid, ppid, tid, ptid */
+		family = find_family(check, ids[3]);
+		if (family >= 0)
+			simd_check_add_task(check, ids[2], family);
+		break;
+	}
+}
+
+static void print_side(const char *name, const struct simd_side_count *n)
+{
+	printf(" | %s: exact %lu+%lu absent %lu+%lu unmarked %lu+%lu", name,
+	       n[0].exact, n[1].exact, n[0].absent, n[1].absent, n[0].unmarked,
+	       n[1].unmarked);
+	if (n[0].kfpu + n[1].kfpu)
+		printf(" kernel's %lu", n[1].kfpu);
+}
+
+void simd_check_print(const struct simd_check *check, const char *name)
+{
+	const struct simd_count *n = &check->n;
+
+	printf("# %s: samples (user+kernel) %lu+%lu, with known values %lu+%lu", name,
+	       n->samples[0], n->samples[1], n->marked[0], n->marked[1]);
+	print_side("user side", n->user);
+	print_side("intr side", n->intr);
+	printf(" | wrong %lu foreign %lu residue %lu malformed %lu partial %lu",
+	       n->wrong, n->foreign, n->residue, n->malformed, n->partial);
+	printf(" | stateless %lu (%lu) lost %lu throttled %lu\n", n->stateless,
+	       n->stateless_regs, n->lost, n->throttled);
+	fflush(stdout);
+}

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What the value tests expect of every run, as kselftest assertions. To be
+ * included after kselftest_harness.h.
+ */
+#ifndef SIMD_REGS_EXPECT_H
+#define SIMD_REGS_EXPECT_H
+
+#include "simd_regs_run.h"
+
+/* No value that the task did not have, and no absence without a reason. */
+static void expect_clean(struct __test_metadata *_metadata, const struct simd_check *check,
+			 const char *name)
+{
+	const struct simd_count *n = &check->n;
+
+	simd_check_print(check, name);
+
+	EXPECT_EQ(0UL, n->wrong);
+	EXPECT_EQ(0UL, n->foreign);
+	EXPECT_EQ(0UL, n->malformed);
+	EXPECT_EQ(0UL, n->partial);
+	/* Only a vector-using kernel thread may have some, for a privileged event. */
+	if (!check->privileged)
+		EXPECT_EQ(0UL, n->stateless_regs);
+	/* The registers of a task in user mode are always there. */
+	EXPECT_EQ(0UL, n->user[0].absent);
+	EXPECT_EQ(0UL, n->intr[0].absent);
+	/* In the kernel the user's are too, live or saved; a few may be in between. */
+	EXPECT_LE(n->user[1].absent * 100, n->samples[1]);
+}
+
+/* Starts the run, or fails the test, or skips it where it cannot be run: false */
+static bool start_run(struct __test_metadata *_metadata, struct simd_run *run)
+{
+	int err = simd_run_start(run);
+
+	if (err == -ENOENT || err == -EAFNOSUPPORT || err == -ENODEV)
+		SKIP(return false, "%s: %s", run->error, strerror(-err));
+	ASSERT_EQ(0, err)
+		TH_LOG("%s: %s", run->error, strerror(-err));
+	return true;
+}
+
+/* Collects the samples, ends the run, and has it judged. */
+static void finish_run(struct __test_metadata *_metadata, struct simd_run *run,
+		       const char *name)
+{
+	int err = simd_run_collect(run);
+
+	EXPECT_EQ(0, err)
+		TH_LOG("%s: %s", run->error, strerror(-err));
+	err = simd_run_stop(run);
+	EXPECT_EQ(0, err)
+		TH_LOG("%s: %s", run->error, strerror(-err));
+	expect_clean(_metadata, &run->check, name);
+	EXPECT_GE(simd_run_marked(run), run->min_samples);
+	EXPECT_GT(run->check.n.samples[0], 0UL);
+}
+
+#endif /* SIMD_REGS_EXPECT_H */

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Register images: the pattern in the memory format that simd_live_run() loads.
+ */
+#include <cpuid.h>
+#include <string.h>
+
+#include "simd_regs_image.h"
+#include "simd_regs_live.h"
+#include "simd_regs_pattern.h"
+
+/* The fixed places of the standard XSAVE format */
+#define XSAVE_MXCSR		24
+#define XSAVE_XMM		160
+#define XSAVE_HEADER		512
+#define MXCSR_DEFAULT		0x1f80
+
+static const struct simd_class classes[] = {
+	{
+		.name = "xmm", .label = "XMM", .load = SIMD_LOAD_XMM,
+		.parts = SIMD_MARK_XMM,
+	}, {
+		.name = "ymm", .label = "YMM", .load = SIMD_LOAD_YMM,
+		.parts = SIMD_MARK_XMM | SIMD_MARK_YMM,
+		.xfeatures = SIMD_XF_SSE | SIMD_XF_YMMH,
+	}, {
+		.name = "zmm", .label = "ZMM", .load = SIMD_LOAD_XSTATE,
+		.parts = SIMD_MARK_XMM | SIMD_MARK_YMM | SIMD_MARK_ZMM,
+		.xfeatures = SIMD_XF_SSE | SIMD_XF_YMMH | SIMD_XF_ZMMH |
+			     SIMD_XF_HI16_ZMM,
+	}, {
+		.name = "opmask", .label = "OPMASK", .load = SIMD_LOAD_XSTATE,
+		.parts = SIMD_MARK_OPMASK,
+		.xfeatures = SIMD_XF_OPMASK,
+	}, {
+		.name = "egpr", .label = "EGPR", .load = SIMD_LOAD_XSTATE,
+		.parts = SIMD_MARK_EGPR,
+		.xfeatures = SIMD_XF_APX,
+	}, {
+		.name = "zero", .load = SIMD_LOAD_XSTATE,
+		.parts = SIMD_MARK_XMM | SIMD_MARK_YMM | SIMD_MARK_ZERO,
+		.xfeatures = SIMD_XF_SSE | SIMD_XF_YMMH,
+	},
+};
+
+const struct simd_class *simd_class_find(const char *name)
+{
+	unsigned int i;
+
+	for (i = 0; i < sizeof(classes) / sizeof(*classes); i++) {
+		if (!strcmp(classes[i].name, name))
+			return &classes[i];
+	}
+	return NULL;
+}
+
+__u64 simd_xcr0(void)
+{
+	unsigned int a, b, c, d;
+
+	if (!__get_cpuid(1, &a, &b, &c, &d) || !(c & bit_OSXSAVE))
+		return 0;
+	asm volatile("xgetbv" : "=a" (a), "=d" (d) : "c" (0));
+	return (__u64)d << 32 | a;
+}
+
+bool simd_class_supported(const struct simd_class *cls)
+{
+	return !(cls->xfeatures & ~simd_xcr0());
+}
+
+/* Offset of an XSAVE component in the standard format */
+static unsigned int xsave_offset(unsigned int component)
+{
+	static unsigned int offset[32];
+	unsigned int size, c, d;
+
+	if (!offset[component])
+		__cpuid_count(0xd, component, size, offset[component], c, d);
+	return offset[component];
+}
+
+size_t simd_image_size(const struct simd_class *cls)
+{
+	unsigned int a, b, c, d;
+
+	if (cls->load != SIMD_LOAD_XSTATE)
+		return 16 * 32;
+	__cpuid_count(0xd, 0, a, b, c, d);
+	return (b + 63) & ~63UL;
+}
+
+static unsigned int xstate_place(unsigned int reg, unsigned int word)
+{
+	if (reg >= SIMD_REG_EGPR)
+		return xsave_offset(19) + (reg - SIMD_REG_EGPR) * 8;
+	if (reg >= SIMD_REG_OPMASK)
+		return xsave_offset(5) + (reg - SIMD_REG_OPMASK) * 8;
+	if (reg >= 16)
+		return xsave_offset(7) + (reg - 16) * 64 + word * 8;
+	if (word >= 4)
+		return xsave_offset(6) + reg * 32 + (word - 4) * 8;
+	if (word >= 2)
+		return xsave_offset(2) + reg * 16 + (word - 2) * 8;
+	return XSAVE_XMM + reg * 16 + word * 8;
+}
+
+__u64 *simd_image_word(const struct simd_class *cls, void *image, unsigned int reg,
+		       unsigned int word)
+{
+	char *base = image;
+
+	if (!(cls->parts & simd_part(reg, word)))
+		return NULL;
+	if (cls->load == SIMD_LOAD_XSTATE)
+		return (__u64 *)(base + xstate_place(reg, word));
+	return (__u64 *)(base + reg * 32 + word * 8);
+}
+
+typedef unsigned int word_fn(__u64 *place, __u64 value);
+
+/* What @fn says of each word of the class and its value, summed up */
+static unsigned int visit_words(const struct simd_class *cls, void *image, __u64 marker,
+				word_fn *fn)
+{
+	unsigned int reg, word, sum = 0;
+	__u64 *place, value;
+
+	for (reg = 0; reg < SIMD_REG_EGPR + 16; reg++) {
+		for (word = 0; word < (reg < 32 ? 8 : 1); word++) {
+			if (reg >= 32 && reg < SIMD_REG_OPMASK)
+				continue;
+			if (reg >= SIMD_REG_OPMASK + 8 && reg < SIMD_REG_EGPR)
+				continue;
+			place = simd_image_word(cls, image, reg, word);
+			if (place && simd_expect(marker, reg, word, &value))
+				sum += fn(place, value);
+		}
+	}
+	return sum;
+}
+
+static unsigned int put_word(__u64 *place, __u64 value)
+{
+	*place = value;
+	return 0;
+}
+
+static unsigned int word_differs(__u64 *place, __u64 value)
+{
+	return *place != value;
+}
+
+void simd_image_fill(const struct simd_class *cls, void *image, __u64 marker)
+{
+	memset(image, 0, simd_image_size(cls));
+	if (cls->load == SIMD_LOAD_XSTATE) {
+		__u32 mxcsr = MXCSR_DEFAULT;
+		/* Nothing present is how XRSTOR is told to load initial state. */
+		__u64 xstate_bv = marker & SIMD_MARK_ZERO ? 0 : cls->xfeatures;
+
+		memcpy((char *)image + XSAVE_MXCSR, &mxcsr, sizeof(mxcsr));
+		memcpy((char *)image + XSAVE_HEADER, &xstate_bv, sizeof(xstate_bv));
+	}
+	visit_words(cls, image, marker, put_word);
+}
+
+unsigned int simd_image_compare(const struct simd_class *cls, void *dump,
+				__u64 marker)
+{
+	return visit_words(cls, dump, marker, word_differs);
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Register images for simd_live_run(): which register classes there are, what
+ * the CPU has of them, and the pattern in the memory format that loads them.
+ */
+#ifndef SIMD_REGS_IMAGE_H
+#define SIMD_REGS_IMAGE_H
+
+#include <linux/types.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+/* XSAVE components, as in XCR0 */
+#define SIMD_XF_SSE		0x00002ULL
+#define SIMD_XF_YMMH		0x00004ULL
+#define SIMD_XF_OPMASK		0x00020ULL
+#define SIMD_XF_ZMMH		0x00040ULL
+#define SIMD_XF_HI16_ZMM	0x00080ULL
+#define SIMD_XF_APX		0x80000ULL
+
+struct simd_class {
+	const char *name;
+	const char *label;	/* as perf prints it, NULL if not one class */
+	__u16 parts;		/* SIMD_MARK_* */
+	unsigned int load;	/* SIMD_LOAD_* */
+	__u64 xfeatures;
+};
+
+/* xmm, ymm, zmm, opmask, egpr; zero is all that XCR0 has in its initial state */
+const struct simd_class *simd_class_find(const char *name);
+bool simd_class_supported(const struct simd_class *cls);
+
+/* The components that the OS has enabled, 0 without XSAVE */
+__u64 simd_xcr0(void);
+
+size_t simd_image_size(const struct simd_class *cls);
+
+/* The place of a register's word in an image; NULL if the class has it not */
+__u64 *simd_image_word(const struct simd_class *cls, void *image, unsigned int reg,
+		       unsigned int word);
+
+void simd_image_fill(const struct simd_class *cls, void *image, __u64 marker);
+
+/* How many words of @dump are not what @marker says */
+unsigned int simd_image_compare(const struct simd_class *cls, void *dump,
+				__u64 marker);
+
+#endif /* SIMD_REGS_IMAGE_H */

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Value tests on top of kernel code that uses vector registers itself, reached
+ * through AF_ALG: the user's values are in memory then, and the registers are
+ * the kernel's, which only a privileged event may see.
+ */
+#include <errno.h>
+
+#include "kselftest_harness.h"
+#include "simd_regs_expect.h"
+#include "simd_regs_pattern.h"
+
+FIXTURE(kernel)
+{
+	struct simd_settings saved;
+	struct simd_run *run;
+	bool changed;
+};
+
+FIXTURE_VARIANT(kernel)
+{
+	enum simd_scope scope;
+	bool privileged;
+	int paranoid;
+};
+
+FIXTURE_VARIANT_ADD(kernel, task)
+{
+	.scope = SIMD_EACH_TASK,
+	.paranoid = 1,
+};
+
+FIXTURE_VARIANT_ADD(kernel, task_privileged)
+{
+	.scope = SIMD_EACH_TASK,
+	.privileged = true,
+	.paranoid = 2,
+};
+
+FIXTURE_VARIANT_ADD(kernel, cpu)
+{
+	.scope = SIMD_EACH_CPU,
+	.paranoid = 0,
+};
+
+/* The setting lets everybody do everything; it does not make them privileged. */
+FIXTURE_VARIANT_ADD(kernel, cpu_not_paranoid)
+{
+	.scope = SIMD_EACH_CPU,
+	.paranoid = -1,
+};
+
+FIXTURE_VARIANT_ADD(kernel, cpu_privileged)
+{
+	.scope = SIMD_EACH_CPU,
+	.privileged = true,
+	.paranoid = 2,
+};
+
+FIXTURE_SETUP(kernel)
+{
+	if (geteuid())
+		SKIP(return, "needs root");
+	simd_settings_change(&self->saved, variant->paranoid);
+	self->changed = true;
+	self->run = simd_run_new(variant->scope, variant->privileged);
+}
+
+FIXTURE_TEARDOWN(kernel)
+{
+	if (self->changed)
+		simd_settings_restore(&self->saved);
+}
+
+/*
+ * One algorithm for each worker, and another pattern for each request: what was
+ * saved for the request before is wrong for this one.
+ */
+static void add_crypto(struct simd_run *run, __u16 seed, unsigned int what)
+{
+	struct simd_worker *w = simd_run_add(run, seed, what);
+
+	w->nr_phases = 64;
+	w->rounds = 1;
+	w->spin = 20;
+}
+
+static void expect_kernel_vectors(struct __test_metadata *_metadata,
+				  const struct simd_run *run)
+{
+	const struct simd_side_count *intr = &run->check.n.intr[1];
+
+	/* Either way it shows that there were vector-using sections at all. */
+	if (run->privileged) {
+		EXPECT_GT(intr->kfpu, 0UL);
+	} else {
+		EXPECT_EQ(0UL, intr->kfpu);
+		EXPECT_GT(intr->absent, 0UL);
+	}
+	EXPECT_GT(intr->exact, 0UL);
+	EXPECT_GT(run->check.n.user[1].exact, 0UL);
+}
+
+/* The task that is sampled makes the requests. */
+TEST_F(kernel, hash)
+{
+	add_crypto(self->run, 0x5100, SIMD_DO_HASH);
+	if (!start_run(_metadata, self->run))
+		return;
+	finish_run(_metadata, self->run, "hash");
+	expect_kernel_vectors(_metadata, self->run);
+}
+
+TEST_F(kernel, cipher)
+{
+	add_crypto(self->run, 0x5200, SIMD_DO_CBC);
+	if (!start_run(_metadata, self->run))
+		return;
+	finish_run(_metadata, self->run, "cipher");
+	expect_kernel_vectors(_metadata, self->run);
+}
+
+/* Several at once, and one that only has its registers to lose */
+TEST_F(kernel, crowd)
+{
+	struct simd_worker *w;
+
+	add_crypto(self->run, 0x5300, SIMD_DO_HASH | SIMD_DO_YIELD);
+	add_crypto(self->run, 0x5400, SIMD_DO_CTR | SIMD_DO_YIELD);
+	add_crypto(self->run, 0x5500, SIMD_DO_XTS | SIMD_DO_YIELD);
+	w = simd_run_add(self->run, 0x5600, SIMD_DO_YIELD);
+	w->spin = 200;
+	w->rounds = 2;
+	if (!start_run(_metadata, self->run))
+		return;
+	finish_run(_metadata, self->run, "crowd");
+	expect_kernel_vectors(_metadata, self->run);
+}
+
+TEST_HARNESS_MAIN

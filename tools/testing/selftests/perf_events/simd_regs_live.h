@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * simd_live_run(): loads a pattern and keeps it live in the registers while it
+ * spins and makes system calls. It is assembly so that nothing else can touch
+ * the registers, and the code from simd_live_begin to simd_live_end is where a
+ * marker in R8 can be trusted.
+ */
+#ifndef SIMD_REGS_LIVE_H
+#define SIMD_REGS_LIVE_H
+
+/* How to load struct simd_live::image. */
+#define SIMD_LOAD_XMM		0	/* 16 registers, one every 32 bytes */
+#define SIMD_LOAD_YMM		1	/* 16 registers, one every 32 bytes */
+#define SIMD_LOAD_XSTATE	2	/* standard format XSAVE image */
+#define SIMD_LOAD_NOTHING	3	/* leave the registers as they are */
+
+/* Offsets into struct simd_live */
+#define LIVE_MARKER		0
+#define LIVE_IMAGE		8
+#define LIVE_DUMP		16
+#define LIVE_LOAD		24
+#define LIVE_RFBM		32
+#define LIVE_SPIN		40
+#define LIVE_ROUNDS		48
+#define LIVE_CALLS		56
+#define LIVE_NR_CALLS		64
+#define LIVE_STOP		72
+#define LIVE_FAILED		80
+#define LIVE_ERROR		88
+
+/* Offsets into struct simd_call, and its size */
+#define CALL_NR			0
+#define CALL_ARG0		8
+#define CALL_ARG1		16
+#define CALL_ARG2		24
+#define CALL_ARG3		32
+#define CALL_SIZE		40
+
+#ifndef __ASSEMBLER__
+
+#include <linux/types.h>
+#include <assert.h>
+#include <stddef.h>
+
+/* One system call to make while the pattern is live. */
+struct simd_call {
+	__u64 nr;
+	__u64 arg[4];
+};
+
+struct simd_live {
+	__u64 marker;		/* what R8 holds while live */
+	const void *image;		/* what to load */
+	void *dump;			/* where to store the registers after, same format */
+	__u64 load;			/* SIMD_LOAD_* */
+	__u64 rfbm;			/* components of an XSAVE image */
+	__u64 spin;			/* loop iterations at the start of a round */
+	__u64 rounds;		/* of spinning and all the calls */
+	const struct simd_call *calls;
+	__u64 nr_calls;
+	const __u64 *stop;	/* ends the rounds early */
+	__u64 failed;		/* out: system calls that failed */
+	__s64 error;			/* out: how the last of them did */
+};
+
+static_assert(offsetof(struct simd_live, marker) == LIVE_MARKER, "asm");
+static_assert(offsetof(struct simd_live, image) == LIVE_IMAGE, "asm");
+static_assert(offsetof(struct simd_live, dump) == LIVE_DUMP, "asm");
+static_assert(offsetof(struct simd_live, load) == LIVE_LOAD, "asm");
+static_assert(offsetof(struct simd_live, rfbm) == LIVE_RFBM, "asm");
+static_assert(offsetof(struct simd_live, spin) == LIVE_SPIN, "asm");
+static_assert(offsetof(struct simd_live, rounds) == LIVE_ROUNDS, "asm");
+static_assert(offsetof(struct simd_live, calls) == LIVE_CALLS, "asm");
+static_assert(offsetof(struct simd_live, nr_calls) == LIVE_NR_CALLS, "asm");
+static_assert(offsetof(struct simd_live, stop) == LIVE_STOP, "asm");
+static_assert(offsetof(struct simd_live, failed) == LIVE_FAILED, "asm");
+static_assert(offsetof(struct simd_live, error) == LIVE_ERROR, "asm");
+static_assert(offsetof(struct simd_call, arg[3]) == CALL_ARG3, "asm");
+static_assert(sizeof(struct simd_call) == CALL_SIZE, "asm");
+
+/*
+ * Returns 0, or 1 in the child of a fork() among the calls. The child has spun
+ * with its parent's pattern for two rounds by then.
+ */
+int simd_live_run(struct simd_live *live);
+
+extern const char simd_live_begin[], simd_live_end[];
+
+#endif /* __ASSEMBLER__ */
+#endif /* SIMD_REGS_LIVE_H */

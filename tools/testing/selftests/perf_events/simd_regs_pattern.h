@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The register contents that the simd_regs tests load and expect.
+ *
+ * Every 64-bit word of a register is a tag that says whose it is (seed), when
+ * it was loaded (phase) and where it belongs (register and word), scrambled by
+ * a bijection. A test computes the value that it expects, and for a value that
+ * it did not expect it finds out where that one came from.
+ *
+ * While a pattern is live, one GPR holds a marker with the same seed and phase,
+ * so that a sample says itself what has to be in its vector registers.
+ *
+ * Only inline code without a library call: it also runs where there is no libc.
+ */
+#ifndef SIMD_REGS_PATTERN_H
+#define SIMD_REGS_PATTERN_H
+
+#include <linux/types.h>
+#include <stdbool.h>
+
+#define SIMD_TAG_MAGIC		0x7a6dULL
+#define SIMD_MARK_MAGIC		0x5dc3ULL
+
+/* Where a word belongs: vector registers are 0-31, the others follow. */
+#define SIMD_REG_OPMASK		0x40
+#define SIMD_REG_EGPR		0x60
+
+/* Marker flags: the register parts that hold the pattern. */
+#define SIMD_MARK_XMM		0x0001	/* words 0-1 of registers 0-15 */
+#define SIMD_MARK_YMM		0x0002	/* words 2-3 of registers 0-15 */
+#define SIMD_MARK_ZMM		0x0004	/* words 4-7, registers 16-31 */
+#define SIMD_MARK_OPMASK	0x0008
+#define SIMD_MARK_EGPR		0x0010
+#define SIMD_MARK_PARTS		0x001f
+/* Marker flags: what else the test has to know. */
+#define SIMD_MARK_ZERO		0x0040	/* the parts are all zero instead */
+#define SIMD_MARK_KFPU		0x0080	/* system calls use vectors in the kernel */
+#define SIMD_MARK_ANY_IP	0x0100	/* holds outside of simd_live_begin..end too */
+
+struct simd_tag {
+	__u16 seed;
+	__u16 phase;
+	__u8 reg;
+	__u8 word;
+};
+
+#define SIMD_MIX_A	0x9a3fb1c5d2e74c6bULL
+#define SIMD_MIX_B	0xc1e5a7937b0d2f4dULL
+
+static inline __u64 simd_mix(__u64 x)
+{
+	x ^= x >> 32;
+	x *= SIMD_MIX_A;
+	x ^= x >> 29;
+	x *= SIMD_MIX_B;
+	return x ^ (x >> 32);
+}
+
+/* The inverse of an odd number modulo 2^64: each step doubles the right bits. */
+static inline __u64 simd_inverse(__u64 a)
+{
+	__u64 x = a;
+	int i;
+
+	for (i = 0; i < 5; i++)
+		x *= 2 - a * x;
+	return x;
+}
+
+static inline __u64 simd_unmix(__u64 x)
+{
+	x ^= x >> 32;
+	x *= simd_inverse(SIMD_MIX_B);
+	x ^= (x >> 29) ^ (x >> 58);
+	x *= simd_inverse(SIMD_MIX_A);
+	return x ^ (x >> 32);
+}
+
+static inline __u64 simd_word(__u16 seed, __u16 phase, __u8 reg, __u8 word)
+{
+	return simd_mix(SIMD_TAG_MAGIC << 48 | (__u64)seed << 32 |
+			(__u64)phase << 16 | (__u64)reg << 8 | word);
+}
+
+/* Is @value a word of somebody's pattern? Says whose. */
+static inline bool simd_find_tag(__u64 value, struct simd_tag *tag)
+{
+	__u64 x = simd_unmix(value);
+
+	tag->seed = x >> 32;
+	tag->phase = x >> 16;
+	tag->reg = x >> 8;
+	tag->word = x;
+	return x >> 48 == SIMD_TAG_MAGIC;
+}
+
+static inline __u64 simd_marker(__u16 seed, __u16 phase, __u16 flags)
+{
+	return SIMD_MARK_MAGIC << 48 | (__u64)seed << 32 |
+	       (__u64)phase << 16 | flags;
+}
+
+static inline bool simd_is_marker(__u64 value)
+{
+	return value >> 48 == SIMD_MARK_MAGIC;
+}
+
+static inline __u16 simd_marker_seed(__u64 marker)
+{
+	return marker >> 32;
+}
+
+static inline __u16 simd_marker_phase(__u64 marker)
+{
+	return marker >> 16;
+}
+
+/* The part of the register file that @reg, @word belongs to. */
+static inline unsigned int simd_part(__u8 reg, __u8 word)
+{
+	if (reg >= SIMD_REG_EGPR)
+		return SIMD_MARK_EGPR;
+	if (reg >= SIMD_REG_OPMASK)
+		return SIMD_MARK_OPMASK;
+	if (reg >= 16 || word >= 4)
+		return SIMD_MARK_ZMM;
+	return word >= 2 ? SIMD_MARK_YMM : SIMD_MARK_XMM;
+}
+
+/*
+ * What @reg, @word has to be while @marker is live. False if the marker does
+ * not say.
+ */
+static inline bool simd_expect(__u64 marker, __u8 reg, __u8 word,
+			       __u64 *value)
+{
+	if (!(marker & simd_part(reg, word)))
+		return false;
+
+	*value = marker & SIMD_MARK_ZERO ? 0 :
+		 simd_word(simd_marker_seed(marker), simd_marker_phase(marker),
+			   reg, word);
+	return true;
+}
+
+#endif /* SIMD_REGS_PATTERN_H */

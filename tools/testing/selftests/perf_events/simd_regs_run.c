@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * One run of a value test: workers on one CPU, events that sample them, and the
+ * verdict on every sample.
+ */
+#include <errno.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "simd_regs_run.h"
+
+static bool have_ymm(void)
+{
+	return simd_class_supported(simd_class_find("ymm"));
+}
+
+void simd_attr_vectors(struct perf_event_attr *attr, unsigned int qwords,
+		       __u64 intr, __u64 user)
+{
+	attr->sample_type |= (intr ? PERF_SAMPLE_REGS_INTR : 0) | PERF_SAMPLE_REGS_USER;
+	attr->sample_simd_regs_enabled = 1;
+	attr->sample_simd_vec_reg_qwords = intr | user ? qwords : 0;
+	attr->sample_simd_vec_reg_intr = intr;
+	attr->sample_simd_vec_reg_user = user;
+}
+
+struct simd_run *simd_run_new(enum simd_scope scope, bool privileged)
+{
+	struct simd_run *run = calloc(1, sizeof(*run));
+
+	if (!run)
+		abort();
+	run->attr = simd_clock_attr();
+	simd_attr_vectors(&run->attr, have_ymm() ? 4 : 2, 0xffff, 0xffff);
+	run->scope = scope;
+	run->privileged = privileged;
+	run->min_samples = 2500;
+	run->max_seconds = 20;
+	return run;
+}
+
+int simd_run_cpu(void)
+{
+	static int last = -1;
+	cpu_set_t set;
+	int cpu, first = -1;
+
+	if (last >= 0 || sched_getaffinity(0, sizeof(set), &set))
+		return last;
+	for (cpu = 0; cpu < CPU_SETSIZE; cpu++) {
+		if (!CPU_ISSET(cpu, &set))
+			continue;
+		if (first < 0)
+			first = cpu;
+		last = cpu;
+	}
+	return last;
+}
+
+/* Leaves the workers' CPU to the workers. */
+static void keep_off(int cpu)
+{
+	cpu_set_t set;
+
+	if (sched_getaffinity(0, sizeof(set), &set))
+		return;
+	CPU_CLR(cpu, &set);
+	if (CPU_COUNT(&set))
+		sched_setaffinity(0, sizeof(set), &set);
+}
+
+struct simd_worker *simd_run_add(struct simd_run *run, __u16 seed, unsigned int what)
+{
+	struct simd_worker *w = &run->workers[run->nr_workers++];
+
+	w->seed = seed;
+	w->cls = simd_class_find(have_ymm() ? "ymm" : "xmm");
+	w->what = what;
+	w->nr_phases = 16;
+	w->spin = 2000;
+	w->rounds = 4;
+	w->cpu = simd_run_cpu();
+	return w;
+}
+
+static int failed(struct simd_run *run, const char *error, int err)
+{
+	run->error = error;
+	run->err = err;
+	return err;
+}
+
+static int start_workers(struct simd_run *run)
+{
+	unsigned int i;
+	int err;
+
+	run->shared = simd_shared_new();
+	if (!run->shared)
+		return failed(run, "shared memory", -ENOMEM);
+	for (i = 0; i < run->nr_workers; i++) {
+		struct simd_worker *w = &run->workers[i];
+
+		err = simd_worker_start(w, run->shared, i);
+		if (err)
+			return failed(run, "worker", err);
+		simd_check_add_task(&run->check, w->pid, SIMD_FAMILY(w->seed));
+	}
+	return 0;
+}
+
+static int open_event(struct simd_run *run, pid_t pid, int cpu)
+{
+	int err = simd_event_open(&run->events[run->nr_events], &run->attr, pid, cpu,
+				  NULL);
+
+	if (!err)
+		run->nr_events++;
+	return err;
+}
+
+static int open_events(struct simd_run *run)
+{
+	unsigned int i;
+	int cpu, err;
+
+	if (run->scope == SIMD_EACH_TASK) {
+		for (i = 0; i < run->nr_workers; i++) {
+			err = open_event(run, run->workers[i].pid, -1);
+			if (err)
+				return failed(run, "perf_event_open of a task", err);
+		}
+		return 0;
+	}
+	for (cpu = 0; cpu < SIMD_RUN_EVENTS; cpu++) {
+		if (run->workers[0].cpu >= 0 && run->workers[0].cpu != cpu)
+			continue;
+		err = open_event(run, -1, cpu);
+		if (err == -ENODEV && run->nr_events)
+			break;
+		if (err)
+			return failed(run, "perf_event_open of a CPU", err);
+	}
+	return 0;
+}
+
+int simd_run_start(struct simd_run *run)
+{
+	unsigned int i;
+	int err;
+
+	run->check.attr = &run->attr;
+	run->check.privileged = run->privileged;
+	simd_check_add_task(&run->check, getpid(), SIMD_EXEMPT);
+	simd_check_init();
+	simd_raise_memlock();
+
+	if (!run->privileged) {
+		err = simd_drop_perfmon();
+		if (err)
+			return failed(run, "dropping CAP_PERFMON", err);
+	}
+	err = start_workers(run) ?: open_events(run);
+	if (err)
+		return err;
+
+	if (run->nr_workers && run->workers[0].cpu >= 0)
+		keep_off(run->workers[0].cpu);
+	for (i = 0; i < run->nr_events; i++) {
+		err = simd_event_enable(&run->events[i]);
+		if (err)
+			return failed(run, "enabling an event", err);
+	}
+	simd_set(run->shared->go, 1);
+	return 0;
+}
+
+void simd_run_drain(struct simd_run *run)
+{
+	unsigned int i;
+
+	for (i = 0; i < run->nr_events; i++)
+		simd_event_drain(&run->events[i], simd_check_record, &run->check);
+}
+
+int simd_run_collect(struct simd_run *run)
+{
+	time_t end = time(NULL) + run->max_seconds;
+
+	while (simd_run_marked(run) < run->min_samples) {
+		if (time(NULL) > end)
+			return failed(run, "waiting for enough samples", -ETIME);
+		usleep(5000);
+		simd_run_drain(run);
+	}
+	return 0;
+}
+
+int simd_run_stop(struct simd_run *run)
+{
+	unsigned int i;
+	int err = 0;
+
+	for (i = 0; i < run->nr_events; i++)
+		simd_event_disable(&run->events[i]);
+	simd_set(run->shared->stop, 1);
+	for (i = 0; i < run->nr_workers; i++) {
+		const struct simd_status *status = &run->shared->status[i];
+
+		if (!simd_worker_wait(&run->workers[i]))
+			err = failed(run, "worker did not end well", -ECHILD);
+		if (status->failed)
+			err = failed(run, "system call of a worker", status->error);
+		if (status->corrupted)
+			err = failed(run, "registers of a worker changed", -EILSEQ);
+	}
+	simd_run_drain(run);
+	for (i = 0; i < run->nr_events; i++)
+		simd_event_close(&run->events[i]);
+	return err;
+}
+
+/* The rate cannot be set while there is no limit of time. */
+static void set_rate(long rate, long limit)
+{
+	simd_sysctl_set("perf_cpu_time_max_percent", 25);
+	simd_sysctl_set("perf_event_max_sample_rate", rate);
+	simd_sysctl_set("perf_cpu_time_max_percent", limit);
+}
+
+void simd_settings_change(struct simd_settings *saved, int paranoid)
+{
+	saved->paranoid = simd_sysctl_get("perf_event_paranoid");
+	saved->cpu_time_limit = simd_sysctl_get("perf_cpu_time_max_percent");
+	saved->sample_rate = simd_sysctl_get("perf_event_max_sample_rate");
+
+	simd_sysctl_set("perf_event_paranoid", paranoid);
+	/* An emulator is too slow for the kernel's idea of a quick handler. */
+	set_rate(100000, 0);
+}
+
+void simd_settings_restore(const struct simd_settings *saved)
+{
+	simd_sysctl_set("perf_event_paranoid", saved->paranoid);
+	set_rate(saved->sample_rate, saved->cpu_time_limit);
+}

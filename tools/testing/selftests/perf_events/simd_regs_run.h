@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * One run of a value test: workers on one CPU, events that sample them, and the
+ * verdict on every sample.
+ */
+#ifndef SIMD_REGS_RUN_H
+#define SIMD_REGS_RUN_H
+
+#include <linux/perf_event.h>
+#include <stdbool.h>
+
+#include "simd_regs_check.h"
+#include "simd_regs_event.h"
+#include "simd_regs_worker.h"
+
+#define SIMD_RUN_EVENTS		8
+
+/* How the workers are sampled */
+enum simd_scope {
+	SIMD_EACH_TASK,		/* an event for each worker */
+	SIMD_EACH_CPU,		/* an event for the CPU, or for all if not pinned */
+};
+
+struct simd_run {
+	struct perf_event_attr attr;
+	enum simd_scope scope;
+	bool privileged;		/* else without CAP_PERFMON */
+	unsigned long min_samples;	/* with known values */
+	unsigned int max_seconds;
+	struct simd_worker workers[SIMD_MAX_WORKERS];
+	unsigned int nr_workers;
+
+	/* While it runs */
+	struct simd_shared *shared;
+	struct simd_event events[SIMD_RUN_EVENTS];
+	unsigned int nr_events;
+	struct simd_check check;
+	const char *error;		/* what could not be done */
+	int err;			/* ... and why, a negative errno */
+};
+
+/* A run of cpu-clock with all XMM or YMM registers of both sides */
+struct simd_run *simd_run_new(enum simd_scope scope, bool privileged);
+/* Asks for whole registers of a class: 2, 4 or 8 words wide */
+void simd_attr_vectors(struct perf_event_attr *attr, unsigned int qwords,
+		       __u64 intr, __u64 user);
+
+/* The CPU for the workers; the test itself keeps to another if there is one. */
+int simd_run_cpu(void);
+
+/* A worker to start with, that loads the widest class which the CPU runs */
+struct simd_worker *simd_run_add(struct simd_run *run, __u16 seed, unsigned int what);
+
+/* Each: 0, or a negative errno with run->error set. */
+int simd_run_start(struct simd_run *run);
+/* Reads samples until there are enough, or it has taken too long. */
+int simd_run_collect(struct simd_run *run);
+/* Reads what there is. */
+void simd_run_drain(struct simd_run *run);
+int simd_run_stop(struct simd_run *run);
+
+static inline unsigned long simd_run_marked(const struct simd_run *run)
+{
+	return run->check.n.marked[0] + run->check.n.marked[1];
+}
+
+/* System settings that the tests change, and change back */
+struct simd_settings {
+	long paranoid, cpu_time_limit, sample_rate;
+};
+
+void simd_settings_change(struct simd_settings *saved, int paranoid);
+void simd_settings_restore(const struct simd_settings *saved);
+
+#endif /* SIMD_REGS_RUN_H */

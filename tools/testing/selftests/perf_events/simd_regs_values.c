@@ -1,0 +1,346 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Value tests: tasks that keep known patterns in their vector registers are
+ * sampled in user and in kernel mode, and every sample has to have exactly those.
+ */
+#include <asm/perf_regs.h>
+#include <sys/syscall.h>
+
+#include "kselftest_harness.h"
+#include "simd_regs_expect.h"
+#include "simd_regs_pattern.h"
+
+FIXTURE(values)
+{
+	struct simd_settings saved;
+	struct simd_run *run;
+	bool changed;
+};
+
+FIXTURE_VARIANT(values)
+{
+	enum simd_scope scope;
+	bool privileged;
+	bool cycles;
+};
+
+FIXTURE_VARIANT_ADD(values, task)
+{
+	.scope = SIMD_EACH_TASK,
+};
+
+FIXTURE_VARIANT_ADD(values, task_privileged)
+{
+	.scope = SIMD_EACH_TASK,
+	.privileged = true,
+};
+
+FIXTURE_VARIANT_ADD(values, cpu)
+{
+	.scope = SIMD_EACH_CPU,
+};
+
+FIXTURE_VARIANT_ADD(values, cpu_privileged)
+{
+	.scope = SIMD_EACH_CPU,
+	.privileged = true,
+};
+
+FIXTURE_VARIANT_ADD(values, cycles_task)
+{
+	.scope = SIMD_EACH_TASK,
+	.cycles = true,
+};
+
+FIXTURE_VARIANT_ADD(values, cycles_cpu_privileged)
+{
+	.scope = SIMD_EACH_CPU,
+	.privileged = true,
+	.cycles = true,
+};
+
+FIXTURE_SETUP(values)
+{
+	if (geteuid())
+		SKIP(return, "needs root");
+	simd_settings_change(&self->saved, 0);
+	self->changed = true;
+
+	self->run = simd_run_new(variant->scope, variant->privileged);
+	if (variant->cycles) {
+		struct perf_event_attr cycles = simd_cycles_attr();
+
+		self->run->attr.type = cycles.type;
+		self->run->attr.config = cycles.config;
+		self->run->attr.sample_period = cycles.sample_period;
+	}
+}
+
+FIXTURE_TEARDOWN(values)
+{
+	if (self->changed)
+		simd_settings_restore(&self->saved);
+}
+
+/* Nothing but user mode: whatever is in the registers, it is the task's own. */
+TEST_F(values, spin)
+{
+	simd_run_add(self->run, 0x1100, 0);
+	if (!start_run(_metadata, self->run))
+		return;
+	finish_run(_metadata, self->run, variant->cycles ? "spin, cycles" : "spin");
+}
+
+/* Hits in system calls have the values that the task went in with. */
+TEST_F(values, syscalls)
+{
+	struct simd_worker *w = simd_run_add(self->run, 0x1200, SIMD_DO_SYSCALLS);
+
+	w->spin = 500;
+	if (!start_run(_metadata, self->run))
+		return;
+	finish_run(_metadata, self->run, "system calls");
+	EXPECT_GT(self->run->check.n.user[1].exact, 0UL);
+	EXPECT_GT(self->run->check.n.intr[1].exact, 0UL);
+}
+
+/*
+ * Between switch-in and return to user mode, the registers still are those of
+ * the task that ran before.
+ */
+TEST_F(values, three_processes)
+{
+	const unsigned int what[] = {
+		SIMD_DO_YIELD | SIMD_DO_READ, SIMD_DO_YIELD | SIMD_DO_PIPE,
+		SIMD_DO_YIELD | SIMD_DO_SLEEP,
+	};
+	unsigned int i;
+
+	for (i = 0; i < 3; i++) {
+		struct simd_worker *w = simd_run_add(self->run, 0x2100 + (i << 8), what[i]);
+
+		w->spin = 300 * (i + 1);
+		w->rounds = 1;
+	}
+	if (!start_run(_metadata, self->run))
+		return;
+	finish_run(_metadata, self->run, "three processes");
+	EXPECT_GT(self->run->check.n.user[1].exact, 0UL);
+	EXPECT_GT(self->run->check.n.intr[1].exact, 0UL);
+}
+
+/* Initial state is all zero, and valid. */
+TEST_F(values, initial_state)
+{
+	struct simd_worker *w = simd_run_add(self->run, 0x1300, SIMD_DO_GETPPID);
+
+	w->cls = simd_class_find("zero");
+	if (!simd_class_supported(w->cls))
+		SKIP(return, "no XSAVE");
+	/* Somebody else's registers to mistake for this one's */
+	simd_run_add(self->run, 0x1400, SIMD_DO_YIELD);
+	if (!start_run(_metadata, self->run))
+		return;
+	finish_run(_metadata, self->run, "initial state");
+}
+
+FIXTURE(shapes)
+{
+	struct simd_settings saved;
+	struct simd_run *run;
+	bool changed;
+};
+
+FIXTURE_VARIANT(shapes)
+{
+	const char *cls;
+	unsigned int qwords;
+	__u64 intr, user;
+	__u32 pred_intr, pred_user;
+	__u64 gprs;			/* further ones on both sides */
+	bool legacy;			/* XMM by the old bits instead */
+};
+
+FIXTURE_VARIANT_ADD(shapes, ymm3)
+{
+	.cls = "ymm",
+	.qwords = 4,
+	.intr = 1 << 3,
+	.user = 1 << 3,
+};
+
+FIXTURE_VARIANT_ADD(shapes, ymm0_1_user)
+{
+	.cls = "ymm",
+	.qwords = 4,
+	.user = 3,
+};
+
+FIXTURE_VARIANT_ADD(shapes, ymm15_intr)
+{
+	.cls = "ymm",
+	.qwords = 4,
+	.intr = 1 << 15,
+};
+
+FIXTURE_VARIANT_ADD(shapes, ymm_different)
+{
+	.cls = "ymm",
+	.qwords = 4,
+	.intr = 0x8421,
+	.user = 0x5a5a,
+};
+
+FIXTURE_VARIANT_ADD(shapes, xmm_of_ymm)
+{
+	.cls = "ymm",
+	.qwords = 2,
+	.intr = 0xffff,
+	.user = 0xffff,
+};
+
+FIXTURE_VARIANT_ADD(shapes, xmm_of_xmm)
+{
+	.cls = "xmm",
+	.qwords = 2,
+	.intr = 0x00f1,
+	.user = 0xffff,
+};
+
+FIXTURE_VARIANT_ADD(shapes, ymm_gprs)
+{
+	.cls = "ymm",
+	.qwords = 4,
+	.intr = 0xff00,
+	.user = 0xff,
+	.gprs = 0xff0fff,
+};
+
+FIXTURE_VARIANT_ADD(shapes, legacy)
+{
+	.cls = "xmm",
+	.legacy = true,
+	.intr = 0xffff,
+	.user = 0xffff,
+};
+
+FIXTURE_VARIANT_ADD(shapes, legacy_some)
+{
+	.cls = "xmm",
+	.legacy = true,
+	.intr = 0x8003,
+	.user = 0x10,
+};
+
+FIXTURE_VARIANT_ADD(shapes, zmm)
+{
+	.cls = "zmm",
+	.qwords = 8,
+	.intr = 0xffffffff,
+	.user = 0xffffffff,
+};
+
+FIXTURE_VARIANT_ADD(shapes, zmm_some)
+{
+	.cls = "zmm",
+	.qwords = 8,
+	.intr = 0x80010001,
+	.user = 0x00ff0f00,
+};
+
+FIXTURE_VARIANT_ADD(shapes, ymm_of_zmm)
+{
+	.cls = "zmm",
+	.qwords = 4,
+	.intr = 0xffff,
+	.user = 0xffff,
+};
+
+FIXTURE_VARIANT_ADD(shapes, opmask)
+{
+	.cls = "opmask",
+	.pred_intr = 0xff,
+	.pred_user = 0xff,
+};
+
+FIXTURE_VARIANT_ADD(shapes, opmask_ymm)
+{
+	.cls = "opmask",
+	.qwords = 4,
+	.intr = 3,
+	.user = 3,
+	.pred_intr = 0x81,
+	.pred_user = 0x18,
+};
+
+FIXTURE_VARIANT_ADD(shapes, egprs)
+{
+	.cls = "egpr",
+	.qwords = 2,
+	.intr = 1,
+	.user = 1,
+	.gprs = 0xffffULL << PERF_REG_X86_R16,
+};
+
+FIXTURE_SETUP(shapes)
+{
+	struct perf_event_attr *attr;
+
+	if (geteuid())
+		SKIP(return, "needs root");
+	simd_settings_change(&self->saved, 0);
+	self->changed = true;
+
+	self->run = simd_run_new(SIMD_EACH_TASK, false);
+	attr = &self->run->attr;
+	*attr = simd_clock_attr();
+	if (variant->legacy) {
+		unsigned int reg;
+
+		attr->sample_type |= PERF_SAMPLE_REGS_INTR;
+		for (reg = 0; reg < 16; reg++) {
+			__u64 bits = 3ULL << (PERF_REG_X86_XMM0 + 2 * reg);
+
+			attr->sample_regs_intr |= variant->intr >> reg & 1 ? bits : 0;
+			attr->sample_regs_user |= variant->user >> reg & 1 ? bits : 0;
+		}
+	} else {
+		simd_attr_vectors(attr, variant->qwords, variant->intr, variant->user);
+	}
+	attr->sample_regs_user |= variant->gprs;
+	attr->sample_regs_intr |= variant->gprs;
+	if (variant->pred_intr | variant->pred_user) {
+		attr->sample_type |= PERF_SAMPLE_REGS_INTR;
+		attr->sample_simd_pred_reg_qwords = 1;
+		attr->sample_simd_pred_reg_intr = variant->pred_intr;
+		attr->sample_simd_pred_reg_user = variant->pred_user;
+	}
+	if (attr->sample_regs_intr)
+		attr->sample_type |= PERF_SAMPLE_REGS_INTR;
+}
+
+FIXTURE_TEARDOWN(shapes)
+{
+	if (self->changed)
+		simd_settings_restore(&self->saved);
+}
+
+/* Any choice of registers comes out as chosen, in user and in kernel mode. */
+TEST_F(shapes, values)
+{
+	const struct simd_class *cls = simd_class_find(variant->cls);
+	struct simd_worker *w;
+
+	if (!simd_class_supported(cls))
+		SKIP(return, "this CPU has no %s", variant->cls);
+
+	w = simd_run_add(self->run, 0x1500, SIMD_DO_SYSCALLS);
+	w->cls = cls;
+	w->spin = 500;
+	self->run->min_samples = 1000;
+	if (!start_run(_metadata, self->run))
+		return;
+	finish_run(_metadata, self->run, variant->cls);
+}
+
+TEST_HARNESS_MAIN

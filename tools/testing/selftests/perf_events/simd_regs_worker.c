@@ -1,0 +1,359 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Worker tasks: load a pattern, keep it live, check it, load the next.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+#include "simd_regs_pattern.h"
+#include "simd_regs_worker.h"
+
+/* Phases that no worker gets to by counting */
+#define PHASE_HANDLER	0x8000
+#define PHASE_CHILD	0x4000
+
+/* A pattern together with what loads it */
+struct pattern {
+	struct simd_live live;
+	void *image, *dump;
+};
+
+static struct pattern handler_pattern;
+static const struct simd_class *handler_class;
+static struct simd_status *handler_status;
+static const __u64 never_stop;
+
+static void add_call(struct simd_call *calls, unsigned int *nr, __u64 number,
+		     __u64 arg0, __u64 arg1, __u64 arg2)
+{
+	calls[(*nr)++] = (struct simd_call) {
+		.nr = number, .arg = { arg0, arg1, arg2 },
+	};
+}
+
+static int add_migration(struct simd_call *calls, unsigned int *nr)
+{
+	static cpu_set_t allowed, one[2];
+	unsigned int cpu, found = 0;
+
+	if (sched_getaffinity(0, sizeof(allowed), &allowed))
+		return -errno;
+	for (cpu = 0; cpu < CPU_SETSIZE && found < 2; cpu++) {
+		if (!CPU_ISSET(cpu, &allowed))
+			continue;
+		CPU_SET(cpu, &one[found]);
+		add_call(calls, nr, SYS_sched_setaffinity, 0,
+			 sizeof(one[found]), (uintptr_t)&one[found]);
+		add_call(calls, nr, SYS_getppid, 0, 0, 0);
+		found++;
+	}
+	return found == 2 ? 0 : -ENODEV;
+}
+
+static int add_crypto(unsigned int what, struct simd_call *calls, unsigned int *nr)
+{
+	static const struct {
+		unsigned int what;
+		const char *type, *name;
+	} algorithms[] = {
+		{ SIMD_DO_HASH, "hash", "sha256" },
+		{ SIMD_DO_CBC, "skcipher", "cbc(aes)" },
+		{ SIMD_DO_CTR, "skcipher", "ctr(aes)" },
+		{ SIMD_DO_XTS, "skcipher", "xts(aes)" },
+	};
+	unsigned int i;
+	int err;
+
+	for (i = 0; i < sizeof(algorithms) / sizeof(*algorithms); i++) {
+		if (!(what & algorithms[i].what))
+			continue;
+		err = simd_crypto_calls(algorithms[i].type, algorithms[i].name,
+					calls, nr);
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+/* The system calls that a round makes; buffers and files stay until exit. */
+static int set_calls(unsigned int what, struct simd_call *calls, unsigned int *nr)
+{
+	static const struct timespec moment = { .tv_nsec = 20000 };
+	static char buffer[4096];
+	int fd, pipes[2], err = 0;
+
+	if (what & SIMD_DO_GETPPID)
+		add_call(calls, nr, SYS_getppid, 0, 0, 0);
+	if (what & SIMD_DO_READ) {
+		fd = open("/dev/zero", O_RDONLY);
+		if (fd < 0)
+			return -errno;
+		add_call(calls, nr, SYS_read, fd, (uintptr_t)buffer, sizeof(buffer));
+	}
+	if (what & SIMD_DO_PIPE) {
+		if (pipe(pipes))
+			return -errno;
+		add_call(calls, nr, SYS_write, pipes[1], (uintptr_t)buffer, 64);
+		add_call(calls, nr, SYS_read, pipes[0], (uintptr_t)buffer, 64);
+	}
+	if (what & SIMD_DO_YIELD)
+		add_call(calls, nr, SYS_sched_yield, 0, 0, 0);
+	if (what & SIMD_DO_SLEEP)
+		add_call(calls, nr, SYS_nanosleep, (uintptr_t)&moment, 0, 0);
+	if (what & SIMD_DO_SIGNAL)
+		add_call(calls, nr, SYS_tgkill, getpid(), syscall(SYS_gettid), SIGUSR1);
+	if (what & SIMD_DO_FORK) {
+		add_call(calls, nr, SYS_fork, 0, 0, 0);
+		add_call(calls, nr, SYS_wait4, -1, 0, 0);
+	}
+	if (what & SIMD_DO_MIGRATE)
+		err = add_migration(calls, nr);
+	if (!err)
+		err = add_crypto(what, calls, nr);
+	return err;
+}
+
+static __u16 worker_flags(const struct simd_worker *w)
+{
+	return w->cls->parts | (w->what & SIMD_DO_CRYPTO ? SIMD_MARK_KFPU : 0);
+}
+
+__u64 simd_worker_marker(const struct simd_worker *w, unsigned int phase)
+{
+	return simd_marker(w->seed, phase, worker_flags(w));
+}
+
+static int new_pattern(struct pattern *p, const struct simd_worker *w, __u16 seed,
+		       __u16 phase)
+{
+	size_t size = simd_image_size(w->cls);
+
+	memset(p, 0, sizeof(*p));
+	p->image = aligned_alloc(64, size);
+	p->dump = aligned_alloc(64, size);
+	if (!p->image || !p->dump)
+		return -ENOMEM;
+	memset(p->dump, 0, size);
+
+	p->live.marker = simd_marker(seed, phase, worker_flags(w));
+	simd_image_fill(w->cls, p->image, p->live.marker);
+	p->live.image = p->image;
+	p->live.dump = p->dump;
+	p->live.load = w->cls->load;
+	p->live.rfbm = w->cls->xfeatures;
+	p->live.spin = w->spin;
+	p->live.rounds = 1;
+	p->live.stop = &never_stop;
+	return 0;
+}
+
+/* Keeps @p live, then checks that the registers still held it at the end. */
+static int run_pattern(struct pattern *p, const struct simd_class *cls,
+		       struct simd_status *status)
+{
+	int child = simd_live_run(&p->live);
+
+	if (child)
+		return child;
+	status->corrupted += simd_image_compare(cls, p->dump, p->live.marker);
+	if (p->live.failed) {
+		status->failed += p->live.failed;
+		status->error = p->live.error;
+		p->live.failed = 0;
+	}
+	return 0;
+}
+
+/*
+ * The interrupted context gets its registers back before its vector registers,
+ * so it must not come back with a valid marker: it sets the marker again at the
+ * next round, without loading the pattern again.
+ */
+static void handler(int sig, siginfo_t *info, void *context)
+{
+	greg_t *regs = ((ucontext_t *)context)->uc_mcontext.gregs;
+
+	if (regs[REG_RIP] >= (greg_t)simd_live_begin &&
+	    regs[REG_RIP] < (greg_t)simd_live_end)
+		regs[REG_R8] = 0;
+	(void)sig;
+	(void)info;
+	run_pattern(&handler_pattern, handler_class, handler_status);
+}
+
+static int set_handler(const struct simd_worker *w, struct simd_status *status)
+{
+	const struct itimerval every_ms = {
+		.it_interval.tv_usec = 1000, .it_value.tv_usec = 1000,
+	};
+	struct sigaction sa = {
+		.sa_sigaction = handler, .sa_flags = SA_SIGINFO | SA_RESTART,
+	};
+	int err;
+
+	err = new_pattern(&handler_pattern, w, w->seed, PHASE_HANDLER);
+	if (err)
+		return err;
+	handler_class = w->cls;
+	handler_status = status;
+
+	/* One handler at a time: there is one pattern and one dump. */
+	sigaddset(&sa.sa_mask, SIGUSR1);
+	sigaddset(&sa.sa_mask, SIGALRM);
+	if (sigaction(SIGUSR1, &sa, NULL) || sigaction(SIGALRM, &sa, NULL))
+		return -errno;
+	if ((w->what & SIMD_DO_TIMER) && setitimer(ITIMER_REAL, &every_ms, NULL))
+		return -errno;
+	return 0;
+}
+
+static int pin_to(int cpu)
+{
+	cpu_set_t set;
+
+	if (cpu < 0)
+		return 0;
+	CPU_ZERO(&set);
+	CPU_SET(cpu, &set);
+	return sched_setaffinity(0, sizeof(set), &set) ? -errno : 0;
+}
+
+/* Everything that can fail, before anybody is told that the worker is ready */
+static struct pattern *set_up(const struct simd_worker *w, struct pattern *child,
+			      struct simd_shared *shared, struct simd_status *status)
+{
+	static struct simd_call calls[SIMD_MAX_CALLS];
+	struct pattern *patterns;
+	unsigned int i, nr_calls = 0;
+	int err;
+
+	patterns = calloc(w->nr_phases, sizeof(*patterns));
+	err = patterns ? pin_to(w->cpu) : -ENOMEM;
+	if (!err)
+		err = set_calls(w->what, calls, &nr_calls);
+	for (i = 0; !err && i < w->nr_phases; i++) {
+		err = new_pattern(&patterns[i], w, w->seed, i);
+		patterns[i].live.rounds = w->rounds;
+		patterns[i].live.calls = calls;
+		patterns[i].live.nr_calls = nr_calls;
+		patterns[i].live.stop = &shared->stop;
+	}
+	if (!err)
+		err = new_pattern(child, w, SIMD_CHILD_SEED(w->seed), PHASE_CHILD);
+	if (!err && (w->what & (SIMD_DO_SIGNAL | SIMD_DO_TIMER)))
+		err = set_handler(w, status);
+	status->setup_error = err;
+	return err ? NULL : patterns;
+}
+
+static void wait_for_go(const struct simd_shared *shared)
+{
+	while (!simd_get(shared->go) && !simd_get(shared->stop))
+		sched_yield();
+}
+
+void simd_worker_run(const struct simd_worker *w, struct simd_shared *shared,
+		     struct simd_status *status)
+{
+	struct pattern *patterns, child;
+	unsigned int i = 0;
+
+	patterns = set_up(w, &child, shared, status);
+	simd_set(status->ready, 1);
+	if (!patterns)
+		return;
+
+	wait_for_go(shared);
+	while (!simd_get(shared->stop)) {
+		if (run_pattern(&patterns[i], w->cls, status)) {
+			run_pattern(&child, w->cls, status);
+			_exit(0);
+		}
+		status->phases++;
+		i = (i + 1) % w->nr_phases;
+	}
+}
+
+/* Becomes the program, which gets its seed and its class. */
+static void exec_program(const struct simd_worker *w, struct simd_shared *shared,
+			 struct simd_status *status)
+{
+	char seed[8];
+
+	snprintf(seed, sizeof(seed), "%u", w->seed);
+	status->setup_error = pin_to(w->cpu);
+	if (!status->setup_error && access(w->program, X_OK))
+		status->setup_error = -errno;
+	simd_set(status->ready, 1);
+	wait_for_go(shared);
+	execl(w->program, w->program, seed, w->cls->name, "00000000", NULL);
+	_exit(127);
+}
+
+struct simd_shared *simd_shared_new(void)
+{
+	void *shared = mmap(NULL, sizeof(struct simd_shared), PROT_READ | PROT_WRITE,
+			    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+	return shared == MAP_FAILED ? NULL : shared;
+}
+
+int simd_worker_start(struct simd_worker *w, struct simd_shared *shared,
+		      unsigned int index)
+{
+	struct simd_status *status = &shared->status[index];
+
+	memset(status, 0, sizeof(*status));
+	w->pid = fork();
+	if (w->pid < 0)
+		return -errno;
+	if (!w->pid) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		if (w->program)
+			exec_program(w, shared, status);
+		simd_worker_run(w, shared, status);
+		_exit(0);
+	}
+
+	while (!simd_get(status->ready)) {
+		int wstatus;
+
+		if (waitpid(w->pid, &wstatus, WNOHANG) == w->pid) {
+			w->pid = -1;
+			return -ECHILD;
+		}
+		usleep(1000);
+	}
+	return status->setup_error;
+}
+
+bool simd_worker_wait(struct simd_worker *w)
+{
+	bool good = false;
+	int status;
+
+	if (w->pid <= 0)
+		return true;
+	/* A program does not know the end: it has to be there still. */
+	if (w->program)
+		kill(w->pid, SIGKILL);
+	if (waitpid(w->pid, &status, 0) == w->pid)
+		good = w->program ? WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL :
+				    !status;
+	w->pid = -1;
+	return good;
+}
