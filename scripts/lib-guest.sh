@@ -18,18 +18,15 @@ guest_packages()
 	need_packages gcc libc6-dev cpio binutils
 	if guest_is_native; then
 		need_packages "${GUEST_PACKAGES[@]}"
-	elif [ "$ARCH" = arm64 ]; then
-		need_packages gcc-aarch64-linux-gnu libc6-dev-arm64-cross
+	else
+		need_packages "gcc-$(cross_triplet)" "libc6-dev-$(debian_arch)-cross"
 	fi
 }
 
 # Do this machine's own programs run in the guest?
 guest_is_native()
 {
-	case $ARCH,$(uname -m) in
-	x86_64,x86_64|arm64,aarch64) return 0 ;;
-	*) return 1 ;;
-	esac
+	[ -z "$(user_prefix)" ]
 }
 
 # plain_path PATH: as it is on a system whose /bin, /sbin and /lib* are links
@@ -43,22 +40,39 @@ plain_path()
 	esac
 }
 
-# libraries FILE...: the shared libraries that programs need, with the loader.
+# libraries FILE...: the shared libraries that programs need, with the loader:
+# lines of where each is here, and where it belongs in the guest.
 libraries()
 {
-	local f
-
-	if ! guest_is_native; then
-		for f; do
-			! readelf -lW "$f" 2> /dev/null | grep -qE '^ +INTERP' ||
-				die "$f is not static, and a guest of $ARCH has no libraries" "" \
-				    "link it with -static"
-		done
-		return
+	if guest_is_native; then
+		{ ldd "$@" 2> /dev/null || :; } |
+			awk '$2 == "=>" && $3 ~ /^\// { print $3, $3 }
+			     $1 ~ /^\// && $2 ~ /^\(/ { print $1, $1 }' | sort -u
+	else
+		cross_libraries "$@" | sort -u
 	fi
-	{ ldd "$@" 2> /dev/null || :; } |
-		awk '$2 == "=>" && $3 ~ /^\// { print $3 }
-		     $1 ~ /^\// && $2 ~ /^\(/ { print $1 }' | sort -u
+}
+
+# The same for another architecture: ldd would have to run the program, so its
+# needs are read from it, and met from the cross compiler's libraries.
+cross_libraries()
+{
+	local f lib dir=/usr/$(cross_triplet)/lib need=("$@")
+
+	for ((f = 0; f < ${#need[@]}; f++)); do
+		for lib in $(readelf -ldW "${need[f]}" 2> /dev/null |
+			     sed -n -E 's/.*\(NEEDED\).*\[(.*)\]$/\1/p
+					s/.*program interpreter: (.*)\]$/\1/p'); do
+			[ -e "$dir/${lib##*/}" ] ||
+				die "${need[f]} needs $lib, which $dir does not have" "" \
+				    "link it with -static"
+			[[ " ${need[*]} " == *" $dir/${lib##*/} "* ]] || need+=("$dir/${lib##*/}")
+			case $lib in
+			/*) printf '%s %s\n' "$dir/${lib##*/}" "$lib" ;;
+			*) printf '%s %s\n' "$dir/$lib" "/usr/lib/$lib" ;;
+			esac
+		done
+	done
 }
 
 # stage STAGE FILE PATH: copy a file or a folder.
@@ -79,16 +93,16 @@ stage()
 # stage_libraries STAGE: all that its programs need and the base does not have.
 stage_libraries()
 {
-	local root=$1 programs lib path
+	local root=$1 programs from to
 
 	mapfile -t programs < <(LC_ALL=C grep -rlaP '^\x7fELF' "$root")
 	[ ${#programs[@]} -gt 0 ] || return 0
 	libraries "${programs[@]}" > "$root.libraries"
-	while read -r lib; do
-		path=$(plain_path "$lib")
-		if [ ! -e "$root$path" ] && [ ! -e "$GUEST/base.root$path" ]; then
-			mkdir -p "$root${path%/*}"
-			cp -L "$lib" "$root$path"
+	while read -r from to; do
+		to=$(plain_path "$to")
+		if [ ! -e "$root$to" ] && [ ! -e "$GUEST/base.root$to" ]; then
+			mkdir -p "$root${to%/*}"
+			cp -L "$from" "$root$to"
 		fi
 	done < "$root.libraries"
 	rm "$root.libraries"
@@ -142,14 +156,6 @@ stage_busybox()
 	ln -sf busybox "$1/usr/bin/sh"
 }
 
-debian_arch()
-{
-	case $ARCH in
-	x86_64) echo amd64 ;;
-	*) echo "$ARCH" ;;
-	esac
-}
-
 debian_suite()
 {
 	(. /etc/os-release && echo "${VERSION_CODENAME:-trixie}")
@@ -164,7 +170,7 @@ make_base()
 	for d in bin sbin lib lib64; do
 		ln -s "usr/$d" "$root/$d"
 	done
-	"$(cross_prefix)gcc" -O2 -Wall -static -o "$root/init" "$ROOT/scripts/guest/init.c"
+	"$(user_prefix)gcc" -O2 -Wall -static -o "$root/init" "$ROOT/scripts/guest/init.c"
 	printf 'root:x:0:0:root:/root:/bin/sh\nnobody:x:65534:65534:nobody:/:/bin/false\n' \
 		> "$root/etc/passwd"
 	printf 'root:x:0:\nnogroup:x:65534:\n' > "$root/etc/group"

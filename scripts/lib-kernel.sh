@@ -11,19 +11,46 @@ SOURCE_FROM_OUT=../../linux
 
 kernel_packages()
 {
-	need_packages make gcc libc6-dev flex bison bc libelf-dev ccache git perl \
-		$([ "$ARCH" != arm64 ] || [ "$(uname -m)" = aarch64 ] ||
-		  echo gcc-aarch64-linux-gnu libc6-dev-arm64-cross)
+	need_packages make gcc libc6-dev flex bison bc libelf-dev ccache git perl
+	[ -z "$(cross_prefix)" ] || need_packages "gcc-$(cross_triplet)"
 }
 
-# cross_prefix: the prefix of the tools for $ARCH, empty for the machine's own.
+# The GNU name of $ARCH, as Debian's cross packages have it.
+cross_triplet()
+{
+	case $ARCH in
+	x86_64) echo x86-64-linux-gnu ;;
+	i386) echo i686-linux-gnu ;;
+	arm64) echo aarch64-linux-gnu ;;
+	esac
+}
+
+# Debian's name of $ARCH.
+debian_arch()
+{
+	case $ARCH in
+	x86_64) echo amd64 ;;
+	*) echo "$ARCH" ;;
+	esac
+}
+
+# user_prefix: the prefix of the tools that make programs for a guest of $ARCH;
+# empty where those of this machine do.
+user_prefix()
+{
+	case $ARCH,$(uname -m) in
+	x86_64,x86_64|arm64,aarch64) ;;
+	x86_64,*) echo x86_64-linux-gnu- ;;
+	*) echo "$(cross_triplet)-" ;;
+	esac
+}
+
+# cross_prefix: the same for kernels: one compiler does both word sizes of x86.
 cross_prefix()
 {
 	case $ARCH,$(uname -m) in
-	arm64,aarch64|x86_64,x86_64|i386,x86_64) ;;
-	arm64,*) echo aarch64-linux-gnu- ;;
-	x86_64,*) echo x86_64-linux-gnu- ;;
-	i386,*) echo i686-linux-gnu- ;;
+	i386,x86_64) ;;
+	*) user_prefix ;;
 	esac
 }
 
@@ -167,6 +194,16 @@ compiler_key()
 	"$(cross_prefix)ld" --version | head -n 1
 }
 
+# kernel_name VARIANT: the name of a kernel's O= folder.
+kernel_name()
+{
+	case ${DEBUG:+debug},$1 in
+	,*|*,base) echo "$ARCH-$1" ;;
+	debug,default) echo "$ARCH-debug" ;;
+	debug,*) echo "$ARCH-$1-debug" ;;
+	esac
+}
+
 # image_of OUT: the file that a guest boots.
 image_of()
 {
@@ -220,14 +257,4 @@ kernel_build()
 	logged "$label" build_image "$out"
 	no_warnings "$LOG/$label.log"
 	stamp_set "$label" "$stamp"
-}
-
-# kernel_name VARIANT: the name of a kernel's O= folder.
-kernel_name()
-{
-	case ${DEBUG:+debug},$1 in
-	,*|*,base) echo "$ARCH-$1" ;;
-	debug,default) echo "$ARCH-debug" ;;
-	debug,*) echo "$ARCH-$1-debug" ;;
-	esac
 }

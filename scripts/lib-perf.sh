@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# How the perf tool is built: sourced by the verbs that build one.
+#
+# What perf links is fixed here, whatever else the machine has installed: two
+# machines build the same tool, and a guest needs few libraries.
+
+PERF_FLAGS=(NO_RUST=1 NO_LIBPYTHON=1 NO_LIBPERL=1 NO_SLANG=1 NO_GTK2=1
+	NO_LIBNUMA=1 NO_LIBBPF=1 BUILD_BPF_SKEL=0 NO_LIBLLVM=1 NO_CAPSTONE=1
+	NO_JVMTI=1 NO_LIBUNWIND=1 NO_SDT=1 NO_LIBDEBUGINFOD=1 NO_LIBPFM4=1
+	NO_BABELTRACE2=1 NO_LIBCAP=1 NO_LZMA=1 NO_LIBZSTD=1 NO_LIBCRYPTO=1
+	NO_SHELLCHECK=1)
+# A cross build has the C library and nothing else.
+PERF_CROSS_FLAGS=(NO_LIBELF=1 NO_LIBDW=1 NO_LIBTRACEEVENT=1 NO_ZLIB=1)
+
+perf_packages()
+{
+	need_packages make gcc g++ libc6-dev flex bison ccache git pkg-config python3
+	if perf_is_native; then
+		need_packages libelf-dev libdw-dev libtraceevent-dev zlib1g-dev
+	else
+		need_packages "g++-$(cross_triplet)" "libc6-dev-$(debian_arch)-cross"
+	fi
+}
+
+perf_is_native()
+{
+	[ -z "$(user_prefix)" ]
+}
+
+# perf_make OUT ARG...: perf's make for OUT, whose sources lie beside it.
+perf_make()
+{
+	local out=$1 tree=$1/$SOURCE_FROM_OUT prefix flags=("${PERF_FLAGS[@]}")
+
+	shift
+	prefix=$(user_prefix)
+	perf_is_native || flags+=("${PERF_CROSS_FLAGS[@]}")
+	mkdir -p "$out"
+	# DEBUG means something else to perf's Makefile than to ours.
+	env -u DEBUG CCACHE_BASEDIR="$BUILD" make -C "$tree/tools/perf" O="$out" -j"$JOBS" \
+		ARCH="$ARCH" CROSS_COMPILE="$prefix" CC="ccache ${prefix}gcc" \
+		CXX="ccache ${prefix}g++" HOSTCC="ccache gcc" prefix=/usr \
+		"${flags[@]}" "$@"
+}
+
+# perf_key TREE: what a perf is made from.
+perf_key()
+{
+	local tree=$1 paths=(tools scripts arch include ':!tools/testing')
+
+	{
+		git -C "$tree" ls-tree HEAD:tools | grep -v -E '\stesting$'
+		git -C "$tree" diff HEAD -- "${paths[@]}"
+		git -C "$tree" ls-files -o --exclude-standard -z -- "${paths[@]}" |
+			(cd "$tree" && xargs -0r sha256sum)
+	} | sha256sum
+}
+
+# perf_install OUT: the tool and its tests as they will lie in a guest.
+perf_install()
+{
+	local root=$1/root
+
+	rm -rf "$root.new"
+	perf_make "$1" DESTDIR="$root.new" install-bin
+	rm -rf "$root"
+	mv "$root.new" "$root"
+}
+
+perf_all()
+{
+	perf_make "$1"
+	perf_install "$1"
+}
+
+# perf_build LABEL OUT: nothing to do is found out in a moment.
+perf_build()
+{
+	local label=$1 out=$2 stamp
+
+	mkdir -p "$out"
+	stamp=$(key "$ROOT/scripts/lib-perf.sh" "$(perf_key "$out/$SOURCE_FROM_OUT")" \
+		"$("$(user_prefix)gcc" --version | head -n 1)")
+	if stamp_ok "$label" "$stamp" && [ -x "$out/root/usr/bin/perf" ]; then
+		say "$label is up to date"
+		return
+	fi
+	need_space 1 "$out"
+	say "building $label"
+	logged "$label" perf_all "$out"
+	stamp_set "$label" "$stamp"
+}
