@@ -59,6 +59,12 @@ overlay_lines()
 	sed -n '/^---$/,/^diff --git/s/^Overlay: //p' "$1"
 }
 
+# changed_lines PATCH: the files that its diff changes.
+changed_lines()
+{
+	sed -n 's,^diff --git a/\(.*\) b/\1$,\1,p' "$1"
+}
+
 # ---- a file becomes a commit ------------------------------------------------
 
 # read_step PATCH: parse it into STEPS_TMP/{msg,diff} and STEP_*.
@@ -157,6 +163,23 @@ step_key()
 	} | sha256sum | cut -d' ' -f1
 }
 
+# enter_files PATCH: a new file enters complete, in one step; BORN is the steps'
+# new files so far and where they came in.
+enter_files()
+{
+	local p
+
+	while IFS= read -r p; do
+		[ -z "${BORN[$p]:-}" ] || {
+			STEP_ERROR="changes $p, which is new in ${BORN[$p]}: a new file enters complete, in one step"
+			return 1
+		}
+	done < <(changed_lines "$1")
+	while IFS= read -r p; do
+		BORN[$p]=$(step_name "$1")
+	done < <(overlay_lines "$1")
+}
+
 # build_chain BASE [ROOT_OF_PATCHES]: commits for all steps on top of BASE.
 # CHAIN_FILES and CHAIN_COMMITS list what was built, CHAIN_TIP is the last one
 # and CHAIN_KERNEL the last of patches/kernel. On failure CHAIN_FAILED is the
@@ -165,6 +188,7 @@ build_chain()
 {
 	local parent file k index= cache=$STEPS_TMP/cache
 	local -A known=()
+	local -A BORN=()
 
 	CHAIN_FILES=() CHAIN_COMMITS=() CHAIN_FAILED=
 	parent=$(tgit rev-parse --verify -q "$1^{commit}") ||
@@ -178,6 +202,7 @@ build_chain()
 		done < "$STEPS_TREE/.git/steps/cache"
 	fi
 	while IFS= read -r file; do
+		enter_files "$file" || { CHAIN_FAILED=$file; return 1; }
 		k=$(step_key "$parent" "$file")
 		STEP_COMMIT=${known[$k]:-}
 		if [ -z "$STEP_COMMIT" ] || ! tgit cat-file -e "$STEP_COMMIT" 2> /dev/null; then
@@ -186,6 +211,9 @@ build_chain()
 				index=1
 			fi
 			commit_step "$parent" "$file" || { CHAIN_FAILED=$file; return 1; }
+		else
+			# The private index does not hold this commit's tree.
+			index=
 		fi
 		printf '%s %s\n' "$k" "$STEP_COMMIT" >> "$cache"
 		parent=$STEP_COMMIT

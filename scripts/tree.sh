@@ -46,8 +46,9 @@ content_in_worktree()
 }
 
 # uncommitted [NEW_TIP]: paths whose content is neither HEAD's nor NEW_TIP's,
-# and files git does not track where NEW_TIP has others. Those that are as in
-# NEW_TIP already are put into the index, so that switching leaves them alone.
+# and files git does not track where NEW_TIP has others; without NEW_TIP all
+# that git neither tracks nor ignores. What is as in NEW_TIP already is put into
+# the index, so that switching leaves it alone.
 uncommitted()
 {
 	local new=${1:-} p want have
@@ -56,7 +57,11 @@ uncommitted()
 	{
 		tgit diff-index -z --name-only HEAD
 		tgit diff-index -z --name-only --cached HEAD
-		[ -z "$new" ] || tgit diff-tree -r -z --no-renames --name-only --diff-filter=A HEAD "$new"
+		if [ -n "$new" ]; then
+			tgit diff-tree -r -z --no-renames --name-only --diff-filter=A HEAD "$new"
+		else
+			tgit ls-files -z -o --exclude-standard
+		fi
 	} | sort -zu | while IFS= read -r -d '' p; do
 		have=$(content_in_worktree "$p")
 		want=
