@@ -12,9 +12,7 @@
 
 FIXTURE(kernel)
 {
-	struct simd_settings saved;
 	struct simd_run *run;
-	bool changed;
 };
 
 FIXTURE_VARIANT(kernel)
@@ -61,15 +59,12 @@ FIXTURE_SETUP(kernel)
 {
 	if (geteuid())
 		SKIP(return, "needs root");
-	simd_settings_change(&self->saved, variant->paranoid);
-	self->changed = true;
-	self->run = simd_run_new(variant->scope, variant->privileged);
+	self->run = simd_run_new(variant->scope, variant->privileged, variant->paranoid);
 }
 
 FIXTURE_TEARDOWN(kernel)
 {
-	if (self->changed)
-		simd_settings_restore(&self->saved);
+	simd_run_free(self->run);
 }
 
 /*

@@ -27,12 +27,38 @@ void simd_attr_vectors(struct perf_event_attr *attr, unsigned int qwords,
 	attr->sample_simd_vec_reg_user = user;
 }
 
-struct simd_run *simd_run_new(enum simd_scope scope, bool privileged)
+/* The rate cannot be set while there is no limit of time. */
+static void set_rate(long rate, long limit)
+{
+	simd_sysctl_set("perf_cpu_time_max_percent", 25);
+	simd_sysctl_set("perf_event_max_sample_rate", rate);
+	simd_sysctl_set("perf_cpu_time_max_percent", limit);
+}
+
+static void settings_change(struct simd_settings *saved, int paranoid)
+{
+	saved->paranoid = simd_sysctl_get("perf_event_paranoid");
+	saved->cpu_time_limit = simd_sysctl_get("perf_cpu_time_max_percent");
+	saved->sample_rate = simd_sysctl_get("perf_event_max_sample_rate");
+
+	simd_sysctl_set("perf_event_paranoid", paranoid);
+	/* An emulator is too slow for the kernel's idea of a quick handler. */
+	set_rate(100000, 0);
+}
+
+static void settings_restore(const struct simd_settings *saved)
+{
+	simd_sysctl_set("perf_event_paranoid", saved->paranoid);
+	set_rate(saved->sample_rate, saved->cpu_time_limit);
+}
+
+struct simd_run *simd_run_new(enum simd_scope scope, bool privileged, int paranoid)
 {
 	struct simd_run *run = calloc(1, sizeof(*run));
 
 	if (!run)
 		abort();
+	settings_change(&run->saved, paranoid);
 	run->attr = simd_clock_attr();
 	simd_attr_vectors(&run->attr, have_ymm() ? 4 : 2, 0xffff, 0xffff);
 	run->scope = scope;
@@ -40,6 +66,13 @@ struct simd_run *simd_run_new(enum simd_scope scope, bool privileged)
 	run->min_samples = 2500;
 	run->max_seconds = 20;
 	return run;
+}
+
+void simd_run_free(struct simd_run *run)
+{
+	if (run)
+		settings_restore(&run->saved);
+	free(run);
 }
 
 int simd_run_cpu(void)
@@ -221,29 +254,4 @@ int simd_run_stop(struct simd_run *run)
 	for (i = 0; i < run->nr_events; i++)
 		simd_event_close(&run->events[i]);
 	return err;
-}
-
-/* The rate cannot be set while there is no limit of time. */
-static void set_rate(long rate, long limit)
-{
-	simd_sysctl_set("perf_cpu_time_max_percent", 25);
-	simd_sysctl_set("perf_event_max_sample_rate", rate);
-	simd_sysctl_set("perf_cpu_time_max_percent", limit);
-}
-
-void simd_settings_change(struct simd_settings *saved, int paranoid)
-{
-	saved->paranoid = simd_sysctl_get("perf_event_paranoid");
-	saved->cpu_time_limit = simd_sysctl_get("perf_cpu_time_max_percent");
-	saved->sample_rate = simd_sysctl_get("perf_event_max_sample_rate");
-
-	simd_sysctl_set("perf_event_paranoid", paranoid);
-	/* An emulator is too slow for the kernel's idea of a quick handler. */
-	set_rate(100000, 0);
-}
-
-void simd_settings_restore(const struct simd_settings *saved)
-{
-	simd_sysctl_set("perf_event_paranoid", saved->paranoid);
-	set_rate(saved->sample_rate, saved->cpu_time_limit);
 }

@@ -21,7 +21,13 @@ enum simd_scope {
 	SIMD_EACH_CPU,		/* an event for the CPU, or for all if not pinned */
 };
 
+/* System settings that a run changes, and changes back */
+struct simd_settings {
+	long paranoid, cpu_time_limit, sample_rate;
+};
+
 struct simd_run {
+	struct simd_settings saved;
 	struct perf_event_attr attr;
 	enum simd_scope scope;
 	bool privileged;		/* else without CAP_PERFMON */
@@ -39,8 +45,13 @@ struct simd_run {
 	int err;			/* ... and why, a negative errno */
 };
 
-/* A run of cpu-clock with all XMM or YMM registers of both sides */
-struct simd_run *simd_run_new(enum simd_scope scope, bool privileged);
+/*
+ * A run of cpu-clock with all XMM or YMM registers of both sides. Needs root;
+ * until simd_run_free() the system has the setting perf_event_paranoid=@paranoid.
+ */
+struct simd_run *simd_run_new(enum simd_scope scope, bool privileged, int paranoid);
+void simd_run_free(struct simd_run *run);
+
 /* Asks for whole registers of a class: 2, 4 or 8 words wide */
 void simd_attr_vectors(struct perf_event_attr *attr, unsigned int qwords,
 		       __u64 intr, __u64 user);
@@ -63,13 +74,5 @@ static inline unsigned long simd_run_marked(const struct simd_run *run)
 {
 	return run->check.n.marked[0] + run->check.n.marked[1];
 }
-
-/* System settings that the tests change, and change back */
-struct simd_settings {
-	long paranoid, cpu_time_limit, sample_rate;
-};
-
-void simd_settings_change(struct simd_settings *saved, int paranoid);
-void simd_settings_restore(const struct simd_settings *saved);
 
 #endif /* SIMD_REGS_RUN_H */

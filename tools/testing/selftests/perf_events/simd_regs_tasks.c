@@ -15,9 +15,7 @@
 
 FIXTURE(tasks)
 {
-	struct simd_settings saved;
 	struct simd_run *run;
-	bool changed;
 };
 
 FIXTURE_VARIANT(tasks)
@@ -41,15 +39,12 @@ FIXTURE_SETUP(tasks)
 {
 	if (geteuid())
 		SKIP(return, "needs root");
-	simd_settings_change(&self->saved, 0);
-	self->changed = true;
-	self->run = simd_run_new(variant->scope, variant->privileged);
+	self->run = simd_run_new(variant->scope, variant->privileged, 0);
 }
 
 FIXTURE_TEARDOWN(tasks)
 {
-	if (self->changed)
-		simd_settings_restore(&self->saved);
+	simd_run_free(self->run);
 }
 
 /* A child starts with its parent's registers. */
@@ -115,24 +110,19 @@ TEST_F(tasks, no_user_state)
 
 FIXTURE(events)
 {
-	struct simd_settings saved;
 	struct simd_run *run;
-	bool changed;
 };
 
 FIXTURE_SETUP(events)
 {
 	if (geteuid())
 		SKIP(return, "needs root");
-	simd_settings_change(&self->saved, 0);
-	self->changed = true;
-	self->run = simd_run_new(SIMD_EACH_TASK, true);
+	self->run = simd_run_new(SIMD_EACH_TASK, true, 0);
 }
 
 FIXTURE_TEARDOWN(events)
 {
-	if (self->changed)
-		simd_settings_restore(&self->saved);
+	simd_run_free(self->run);
 }
 
 /* From one CPU to another in the middle of everything */

@@ -12,9 +12,7 @@
 
 FIXTURE(values)
 {
-	struct simd_settings saved;
 	struct simd_run *run;
-	bool changed;
 };
 
 FIXTURE_VARIANT(values)
@@ -63,10 +61,7 @@ FIXTURE_SETUP(values)
 {
 	if (geteuid())
 		SKIP(return, "needs root");
-	simd_settings_change(&self->saved, 0);
-	self->changed = true;
-
-	self->run = simd_run_new(variant->scope, variant->privileged);
+	self->run = simd_run_new(variant->scope, variant->privileged, 0);
 	if (variant->cycles) {
 		struct perf_event_attr cycles = simd_cycles_attr();
 
@@ -78,8 +73,7 @@ FIXTURE_SETUP(values)
 
 FIXTURE_TEARDOWN(values)
 {
-	if (self->changed)
-		simd_settings_restore(&self->saved);
+	simd_run_free(self->run);
 }
 
 /* Nothing but user mode: whatever is in the registers, it is the task's own. */
@@ -146,9 +140,7 @@ TEST_F(values, initial_state)
 
 FIXTURE(shapes)
 {
-	struct simd_settings saved;
 	struct simd_run *run;
-	bool changed;
 };
 
 FIXTURE_VARIANT(shapes)
@@ -288,10 +280,7 @@ FIXTURE_SETUP(shapes)
 
 	if (geteuid())
 		SKIP(return, "needs root");
-	simd_settings_change(&self->saved, 0);
-	self->changed = true;
-
-	self->run = simd_run_new(SIMD_EACH_TASK, false);
+	self->run = simd_run_new(SIMD_EACH_TASK, false, 0);
 	attr = &self->run->attr;
 	*attr = simd_clock_attr();
 	if (variant->legacy) {
@@ -321,8 +310,7 @@ FIXTURE_SETUP(shapes)
 
 FIXTURE_TEARDOWN(shapes)
 {
-	if (self->changed)
-		simd_settings_restore(&self->saved);
+	simd_run_free(self->run);
 }
 
 /* Any choice of registers comes out as chosen, in user and in kernel mode. */
