@@ -186,7 +186,7 @@ enter_files()
 # patch and STEP_ERROR the reason; what was built until then stays listed.
 build_chain()
 {
-	local parent file k index= cache=$STEPS_TMP/cache
+	local parent file k index='' cache=$STEPS_TMP/cache
 	local -A known=()
 	local -A BORN=()
 
