@@ -1,0 +1,358 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * KUnit tests of what is generic in the sampling of SIMD registers: which
+ * attributes are refused, how large a sample is, how its bytes are gathered
+ * from where the registers are saved, and that context levels don't share a
+ * buffer. No architecture's registers are looked at.
+ */
+#include <kunit/test.h>
+#include <linux/completion.h>
+#include <linux/interrupt.h>
+#include <linux/irq_work.h>
+#include <linux/perf_event.h>
+#include <linux/perf_simd_regs.h>
+#include <linux/random.h>
+#include <linux/slab.h>
+
+#include "internal.h"
+
+/* Attributes: refused whatever the architecture */
+
+struct bad_attr {
+	const char *what;
+	struct perf_event_attr attr;
+};
+
+#define BOTH_SIDES	(PERF_SAMPLE_REGS_USER | PERF_SAMPLE_REGS_INTR)
+
+static const struct bad_attr bad_attrs[] = {
+	{ "reserved field", { .__reserved_4 = 1 } },
+	{ "reserved field of an enabled event",
+	  { .sample_type = BOTH_SIDES, .sample_simd_regs_enabled = 1,
+	    .__reserved_4 = 0x8000 } },
+	{ "reserved bit of enabled",
+	  { .sample_type = BOTH_SIDES, .sample_simd_regs_enabled = 2 } },
+	{ "all bits of enabled",
+	  { .sample_type = BOTH_SIDES, .sample_simd_regs_enabled = 0xffff } },
+	{ "vector width, not enabled", { .sample_simd_vec_reg_qwords = 2 } },
+	{ "predicate width, not enabled", { .sample_simd_pred_reg_qwords = 1 } },
+	{ "vector mask of user, not enabled", { .sample_simd_vec_reg_user = 1 } },
+	{ "vector mask of intr, not enabled", { .sample_simd_vec_reg_intr = 1 } },
+	{ "predicate mask of user, not enabled", { .sample_simd_pred_reg_user = 1 } },
+	{ "predicate mask of intr, not enabled", { .sample_simd_pred_reg_intr = 1 } },
+	{ "no side", { .sample_type = PERF_SAMPLE_IP, .sample_simd_regs_enabled = 1 } },
+	{ "vectors of a side that is not sampled",
+	  { .sample_type = PERF_SAMPLE_REGS_USER, .sample_simd_regs_enabled = 1,
+	    .sample_simd_vec_reg_qwords = 2, .sample_simd_vec_reg_intr = 1 } },
+	{ "predicates of a side that is not sampled",
+	  { .sample_type = PERF_SAMPLE_REGS_INTR, .sample_simd_regs_enabled = 1,
+	    .sample_simd_pred_reg_qwords = 1, .sample_simd_pred_reg_user = 1 } },
+	{ "vectors without width",
+	  { .sample_type = BOTH_SIDES, .sample_simd_regs_enabled = 1,
+	    .sample_simd_vec_reg_user = 1 } },
+	{ "width without vectors",
+	  { .sample_type = BOTH_SIDES, .sample_simd_regs_enabled = 1,
+	    .sample_simd_vec_reg_qwords = 2 } },
+	{ "predicates without width",
+	  { .sample_type = BOTH_SIDES, .sample_simd_regs_enabled = 1,
+	    .sample_simd_pred_reg_intr = 1 } },
+	{ "width without predicates",
+	  { .sample_type = BOTH_SIDES, .sample_simd_regs_enabled = 1,
+	    .sample_simd_pred_reg_qwords = 1 } },
+	{ "widths whose sum wraps",
+	  { .sample_type = BOTH_SIDES, .sample_simd_regs_enabled = 1,
+	    .sample_simd_vec_reg_qwords = 0xffff, .sample_simd_vec_reg_user = ~0ULL,
+	    .sample_simd_pred_reg_qwords = 0xffff, .sample_simd_pred_reg_user = ~0U } },
+	{ "sample that is too large",
+	  { .sample_type = BOTH_SIDES, .sample_simd_regs_enabled = 1,
+	    .sample_simd_vec_reg_qwords = 256, .sample_simd_vec_reg_intr = ~0U } },
+};
+
+static void bad_attr_desc(const struct bad_attr *bad, char *desc)
+{
+	strscpy(desc, bad->what, KUNIT_PARAM_DESC_SIZE);
+}
+
+KUNIT_ARRAY_PARAM(bad_attr, bad_attrs, bad_attr_desc);
+
+static void refuses_bad_attr(struct kunit *test)
+{
+	const struct bad_attr *bad = test->param_value;
+
+	KUNIT_EXPECT_EQ(test, perf_simd_regs_validate(&bad->attr), -EINVAL);
+}
+
+static void accepts_no_simd(struct kunit *test)
+{
+	struct perf_event_attr attr = {
+		.sample_type = BOTH_SIDES,
+		.sample_regs_user = ~0ULL,
+		.sample_regs_intr = ~0ULL,
+	};
+
+	KUNIT_EXPECT_EQ(test, perf_simd_regs_validate(&attr), 0);
+}
+
+/*
+ * The largest user stack that leaves room for the rest of the sample, counted
+ * here by hand: 8 bytes of header; one word each for IP, the ABI, the stack's
+ * size and dyn_size; 4 words of SIMD header and 2 of a register.
+ */
+static void refuses_the_first_too_large(struct kunit *test)
+{
+	unsigned int largest = round_down(U16_MAX, 8) - 8 - 4 * 8 - (4 + 2) * 8;
+	struct perf_event_attr attr = {
+		.sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_REGS_USER |
+			       PERF_SAMPLE_STACK_USER,
+		.sample_simd_regs_enabled = 1,
+		.sample_simd_vec_reg_qwords = 2,
+		.sample_simd_vec_reg_user = 1,
+	};
+
+	attr.sample_stack_user = largest + 8;
+	KUNIT_EXPECT_EQ(test, perf_simd_regs_validate(&attr), -EINVAL);
+
+	/* The bound may be rounded up, by less than these 64 bytes. */
+	attr.sample_stack_user = largest - 64;
+	KUNIT_EXPECT_NE(test, perf_simd_regs_validate(&attr), -EINVAL);
+}
+
+/* Output: every split at a page boundary gives the same bytes */
+
+#define NR_PAGES	2
+
+struct fake_ring {
+	struct perf_buffer *rb;
+	u8 *page[NR_PAGES];
+};
+
+static void make_ring(struct kunit *test, struct fake_ring *ring)
+{
+	int i;
+
+	ring->rb = kunit_kzalloc(test, struct_size(ring->rb, data_pages, NR_PAGES),
+				 GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, ring->rb);
+
+	ring->rb->nr_pages = NR_PAGES;
+	for (i = 0; i < NR_PAGES; i++) {
+		ring->page[i] = kunit_kzalloc(test, PAGE_SIZE, GFP_KERNEL);
+		KUNIT_ASSERT_NOT_NULL(test, ring->page[i]);
+		ring->rb->data_pages[i] = ring->page[i];
+	}
+}
+
+/* Write @simd so that @first bytes of it are the last ones of a page. */
+static void output(struct fake_ring *ring, const struct perf_simd_regs *simd,
+		   unsigned int first, u8 *result)
+{
+	struct perf_output_handle handle = {
+		.rb = ring->rb,
+		.addr = ring->page[0] + PAGE_SIZE - first,
+		.size = first,
+	};
+
+	memset(ring->page[0], 0xa5, PAGE_SIZE);
+	memset(ring->page[1], 0xa5, PAGE_SIZE);
+	perf_simd_regs_output(&handle, simd);
+
+	memcpy(result, ring->page[0] + PAGE_SIZE - first, first);
+	memcpy(result + first, ring->page[1], simd->bytes - first);
+}
+
+struct source {
+	u64 low[16][2], middle[16][2], high[16][4], whole[16][8], pred[8];
+};
+
+/* The sample word by word, from the numbers of the registers alone. */
+static unsigned int expect(const struct source *src, u32 vec, u32 pred,
+			   bool middle_is_zero, u64 *out)
+{
+	unsigned int n = 0, reg, q;
+
+	out[n++] = hweight32(vec);
+	out[n++] = vec ? 8 : 0;
+	out[n++] = hweight32(pred);
+	out[n++] = pred ? 1 : 0;
+
+	for (reg = 0; reg < 32; reg++) {
+		for (q = 0; vec & BIT(reg) && q < 8; q++) {
+			if (reg >= 16)
+				out[n++] = src->whole[reg - 16][q];
+			else if (q < 2)
+				out[n++] = src->low[reg][q];
+			else if (q < 4)
+				out[n++] = middle_is_zero ? 0 : src->middle[reg][q - 2];
+			else
+				out[n++] = src->high[reg][q - 4];
+		}
+	}
+
+	for (reg = 0; reg < 8; reg++) {
+		if (pred & BIT(reg))
+			out[n++] = src->pred[reg];
+	}
+
+	return n * sizeof(u64);
+}
+
+static void describe(struct perf_simd_regs *simd, const struct source *src,
+		     u32 vec, u32 pred, bool middle_is_zero)
+{
+	struct perf_simd_bank *bank;
+
+	simd->bytes = 0;
+	simd->nr_banks = 0;
+	perf_simd_add_head(simd, hweight32(vec), 8, hweight32(pred), 1);
+
+	if (vec & 0xffff) {
+		bank = perf_simd_add_bank(simd, vec & 0xffff);
+		perf_simd_add_part(simd, bank, src->low, 16);
+		perf_simd_add_part(simd, bank, middle_is_zero ? NULL : src->middle, 16);
+		perf_simd_add_part(simd, bank, src->high, 32);
+	}
+	if (vec >> 16)
+		perf_simd_add_part(simd, perf_simd_add_bank(simd, vec >> 16),
+				   src->whole, 64);
+	if (pred)
+		perf_simd_add_part(simd, perf_simd_add_bank(simd, pred), src->pred, 8);
+}
+
+static void gathers_the_right_bytes(struct kunit *test)
+{
+	static const struct {
+		u32 vec, pred;
+		bool middle_is_zero;
+	} cases[] = {
+		{ 0xffffffff, 0xff, false },
+		{ 0xffffffff, 0xff, true },
+		{ 0x0000ffff, 0x00, false },
+		{ 0xffff0000, 0x00, false },
+		{ 0x80000001, 0x81, true },
+		{ 0x5a5aa5a5, 0x6b, false },
+		{ 0x00018000, 0x00, false },
+		{ 0x00000000, 0x3c, false },
+	};
+	struct perf_simd_regs *simd = kunit_kzalloc(test, sizeof(*simd), GFP_KERNEL);
+	struct source *src = kunit_kzalloc(test, sizeof(*src), GFP_KERNEL);
+	u64 *want = kunit_kzalloc(test, PAGE_SIZE, GFP_KERNEL);
+	u8 *got = kunit_kzalloc(test, PAGE_SIZE, GFP_KERNEL);
+	unsigned int i, bytes, first;
+	struct fake_ring ring;
+
+	KUNIT_ASSERT_NOT_NULL(test, simd);
+	KUNIT_ASSERT_NOT_NULL(test, src);
+	KUNIT_ASSERT_NOT_NULL(test, want);
+	KUNIT_ASSERT_NOT_NULL(test, got);
+	make_ring(test, &ring);
+	get_random_bytes(src, sizeof(*src));
+
+	for (i = 0; i < ARRAY_SIZE(cases); i++) {
+		bytes = expect(src, cases[i].vec, cases[i].pred,
+			       cases[i].middle_is_zero, want);
+		describe(simd, src, cases[i].vec, cases[i].pred,
+			 cases[i].middle_is_zero);
+		KUNIT_ASSERT_EQ(test, simd->bytes, bytes);
+
+		for (first = sizeof(u64); first <= bytes; first += sizeof(u64)) {
+			output(&ring, simd, first, got);
+			KUNIT_ASSERT_MEMEQ_MSG(test, got, want, bytes,
+					       "case %u, %u bytes on the first page",
+					       i, first);
+		}
+	}
+}
+
+/* Buffers: a sample at one level leaves those of the others alone */
+
+struct level {
+	struct perf_event *event;
+	const struct perf_simd_regs *simd;
+	struct completion done;
+	struct irq_work irq_work;
+	struct tasklet_struct tasklet;
+};
+
+static void sample(struct level *level)
+{
+	struct perf_regs regs = { .abi = PERF_SAMPLE_REGS_ABI_64 };
+	struct pt_regs pt_regs = {};
+
+	preempt_disable();
+	perf_simd_regs_begin_sample();
+	perf_simd_regs_prepare(level->event, &regs, PERF_SIMD_USER, &pt_regs);
+	level->simd = regs.simd;
+	preempt_enable();
+}
+
+static void sample_in_hardirq(struct irq_work *work)
+{
+	struct level *level = container_of(work, struct level, irq_work);
+
+	if (in_hardirq())
+		sample(level);
+	complete(&level->done);
+}
+
+static void sample_in_softirq(struct tasklet_struct *tasklet)
+{
+	struct level *level = from_tasklet(level, tasklet, tasklet);
+
+	sample(level);
+	complete(&level->done);
+}
+
+static void levels_have_their_own_buffers(struct kunit *test)
+{
+	struct perf_event *event = kunit_kzalloc(test, sizeof(*event), GFP_KERNEL);
+	struct level task = { .event = event };
+	struct level softirq = { .event = event };
+	struct level hardirq = { .event = event };
+
+	KUNIT_ASSERT_NOT_NULL(test, event);
+	event->attr.sample_type = PERF_SAMPLE_REGS_USER;
+	event->attr.sample_simd_regs_enabled = 1;
+	KUNIT_ASSERT_EQ(test, perf_simd_regs_init_event(event), 0);
+	KUNIT_ASSERT_NOT_NULL(test, event->simd);
+
+	init_completion(&softirq.done);
+	init_completion(&hardirq.done);
+	tasklet_setup(&softirq.tasklet, sample_in_softirq);
+	hardirq.irq_work = IRQ_WORK_INIT_HARD(sample_in_hardirq);
+
+	/* All on one CPU: those of different CPUs can't be told apart. */
+	migrate_disable();
+	sample(&task);
+	tasklet_schedule(&softirq.tasklet);
+	wait_for_completion(&softirq.done);
+	irq_work_queue(&hardirq.irq_work);
+	wait_for_completion(&hardirq.done);
+	migrate_enable();
+
+	irq_work_sync(&hardirq.irq_work);
+	tasklet_kill(&softirq.tasklet);
+	perf_simd_regs_free_event(event);
+
+	KUNIT_EXPECT_NOT_NULL(test, task.simd);
+	KUNIT_EXPECT_NOT_NULL(test, softirq.simd);
+	KUNIT_EXPECT_NOT_NULL(test, hardirq.simd);
+	KUNIT_EXPECT_PTR_NE(test, task.simd, softirq.simd);
+	KUNIT_EXPECT_PTR_NE(test, task.simd, hardirq.simd);
+	KUNIT_EXPECT_PTR_NE(test, softirq.simd, hardirq.simd);
+}
+
+static struct kunit_case simd_regs_cases[] = {
+	KUNIT_CASE_PARAM(refuses_bad_attr, bad_attr_gen_params),
+	KUNIT_CASE(accepts_no_simd),
+	KUNIT_CASE(refuses_the_first_too_large),
+	KUNIT_CASE(gathers_the_right_bytes),
+	KUNIT_CASE(levels_have_their_own_buffers),
+	{}
+};
+
+static struct kunit_suite simd_regs_suite = {
+	.name = "perf_simd_regs",
+	.test_cases = simd_regs_cases,
+};
+
+kunit_test_suite(simd_regs_suite);

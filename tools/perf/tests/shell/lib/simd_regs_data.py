@@ -1,0 +1,165 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0
+"""Write a perf.data file that has SIMD registers, of a machine that need not exist.
+
+usage: simd_regs_data.py CASE BYTEORDER FILE [MAPPED]
+
+The file has one event and the samples of CASE. Word q of register r is
+0x7ec0000000RR0QQ in a vector and 0x94ed000000RR0QQ in a predicate, where RR
+counts the registers in the sample from 0. BYTEORDER is little or big. MAPPED is
+a file that the process has mapped, by the path of one on this machine perhaps.
+"""
+import struct
+import sys
+
+VER9, VER10 = 144, 176
+
+SAMPLE_IP, SAMPLE_TID = 1 << 0, 1 << 1
+SAMPLE_REGS_USER, SAMPLE_REGS_INTR = 1 << 12, 1 << 18
+SAMPLE_PHYS_ADDR = 1 << 19
+
+ABI_32, ABI_64, ABI_SIMD = 1, 2, 4
+PID, IP, PHYS_ADDR = 4711, 0x401136, 0xfeed0000
+
+HEADER_HOSTNAME, HEADER_ARCH = 3, 6
+HEADER_BITS = 256
+
+
+def block(abi, gprs, simd=None, header=None):
+    """A register block: header stands for another one than simd has."""
+    words = [abi] + gprs
+    if simd:
+        nr_vec, vec_qwords, nr_pred, pred_qwords = simd
+        words += header or list(simd)
+        words += [0x7ec0000000000000 | r << 12 | q
+                  for r in range(nr_vec) for q in range(vec_qwords)]
+        words += [0x94ed000000000000 | r << 12 | q
+                  for r in range(nr_pred) for q in range(pred_qwords)]
+    return words
+
+
+class Case:
+    def __init__(self, arch, user=0, intr=0, vec=(0, 0, 0), pred=(0, 0, 0),
+                 enabled=1, samples=()):
+        self.arch = arch
+        self.user, self.intr = user, intr          # sample_regs_*
+        self.vec, self.pred = vec, pred            # qwords, intr mask, user mask
+        self.enabled = enabled
+        self.samples = samples                     # pairs of user and intr blocks
+
+
+CASES = {
+    # R16 and SSP on one side, two ZMM of three asked for and a predicate on the other.
+    'x86': Case('x86_64', user=1 << 24 | 1 << 40, intr=1 << 8,
+                vec=(8, 0x80010004, 0), pred=(1, 0x80, 0x2), samples=[
+                    (block(ABI_64 | ABI_SIMD, [0x16, 0x55], (0, 0, 1, 1)),
+                     block(ABI_64 | ABI_SIMD, [IP], (2, 8, 1, 1))),
+                    (block(0, []), block(ABI_64, [IP])),
+                ]),
+    # The widths of two samples differ; the last task doesn't use SVE.
+    'arm64': Case('aarch64', user=1 << 31, intr=1 << 32,
+                  vec=(8, 0x80000001, 0x2), pred=(1, 0x18000, 0), samples=[
+                      (block(ABI_64 | ABI_SIMD, [0x5000], (1, 4, 0, 0)),
+                       block(ABI_64 | ABI_SIMD, [IP], (2, 4, 2, 1))),
+                      (block(ABI_64 | ABI_SIMD, [0x5000], (1, 2, 0, 0)),
+                       block(ABI_64 | ABI_SIMD, [IP], (2, 2, 0, 0))),
+                  ]),
+    # No SIMD fields in the attr: bits 32 and up are XMM registers.
+    'legacy': Case('x86_64', user=1 << 7, intr=3 << 38, enabled=0, samples=[
+        (block(ABI_64, [0x5000]), block(ABI_64, [0x33, 0x34])),
+    ]),
+    # 0xffff vectors, in a sample that has two.
+    'huge': Case('x86_64', user=1 << 7, intr=1 << 8, vec=(4, 0xffff, 0), samples=[
+        (block(ABI_64, [0x5000]),
+         block(ABI_64 | ABI_SIMD, [IP], (2, 4, 0, 0), header=[0xffff, 4, 0, 0])),
+    ]),
+    # A width that makes the size wrap around to a small one.
+    'wrap': Case('x86_64', user=1 << 7, intr=1 << 8, vec=(4, 0xffff, 0), samples=[
+        (block(ABI_64, [0x5000]),
+         block(ABI_64 | ABI_SIMD, [IP], (2, 4, 0, 0), header=[2, (1 << 63) + 4, 0, 0])),
+    ]),
+    # One word less than the header says, but for the physical address.
+    'short': Case('x86_64', user=1 << 7, intr=1 << 8, vec=(4, 0xffff, 0), samples=[
+        (block(ABI_64, [0x5000]),
+         block(ABI_64 | ABI_SIMD, [IP], (2, 4, 0, 0), header=[2, 4, 0, 0])[:-2]),
+    ]),
+}
+
+
+class Writer:
+    def __init__(self, order, mapped):
+        self.o = '<' if order == 'little' else '>'
+        self.mapped = mapped.encode() + b'\0'
+        self.mapped += bytes(-len(self.mapped) % 8)
+
+    def pack(self, fmt, *args):
+        return struct.pack(self.o + fmt, *args)
+
+    def attr(self, case):
+        sample_type = (SAMPLE_IP | SAMPLE_TID | SAMPLE_REGS_USER | SAMPLE_REGS_INTR |
+                       SAMPLE_PHYS_ADDR)
+        size = VER10 if case.enabled else VER9
+        out = self.pack('IIQQQQ', 1, size, 0, 1000, sample_type, 0)
+        out += bytes(8)                                       # flags
+        out += self.pack('IIQQQ', 0, 0, 0, 0, 0)              # wakeup .. branch_sample_type
+        out += self.pack('QIiQ', case.user, 0, 0, case.intr)
+        out += bytes(VER9 - len(out))
+        if case.enabled:
+            out += self.pack('HHHHIIQQ', 1, case.pred[0], case.vec[0], 0,
+                             case.pred[1], case.pred[2], case.vec[1], case.vec[2])
+        assert len(out) == size
+        return out
+
+    def event(self, kind, misc, payload):
+        return self.pack('IHH', kind, misc, 8 + len(payload)) + payload
+
+    def data(self, case):
+        mmap = self.pack('IIQQQ', PID, PID, IP & ~0xfff, 0x100000, 0)
+        out = self.event(1, 2, mmap + self.mapped)
+        for user, intr in case.samples:
+            words = user + intr + [PHYS_ADDR]
+            payload = self.pack('QII', IP, PID, PID)
+            payload += self.pack('%dQ' % len(words), *words)
+            out += self.event(9, 2, payload)
+        return out
+
+    def string(self, text):
+        text = text.encode() + b'\0'
+        text += bytes(-len(text) % 64)
+        return self.pack('I', len(text)) + text
+
+    def file(self, case):
+        attr = self.attr(case) + self.pack('QQ', 0, 0)
+        data = self.data(case)
+        attr_at = 104
+        data_at = attr_at + len(attr)
+        table_at = data_at + len(data)
+        # The host name is what tells perf how wide the words of the bitmap are.
+        features = {HEADER_HOSTNAME: self.string('nowhere'), HEADER_ARCH: self.string(case.arch)}
+        bitmap = [0] * (HEADER_BITS // 64)
+        for feature in features:
+            bitmap[feature // 64] |= 1 << feature % 64
+
+        out = self.pack('QQQ', 0x32454c4946524550, 104, len(attr))
+        out += self.pack('QQ', attr_at, len(attr))
+        out += self.pack('QQ', data_at, len(data))
+        out += self.pack('QQ', 0, 0)
+        out += self.pack('%dQ' % len(bitmap), *bitmap)
+        out += attr + data
+        at = table_at + 16 * len(features)
+        for text in features.values():
+            out += self.pack('QQ', at, len(text))
+            at += len(text)
+        return out + b''.join(features.values())
+
+
+def main():
+    args = sys.argv[1:]
+    if len(args) not in (3, 4) or args[0] not in CASES or args[1] not in ('little', 'big'):
+        sys.exit(__doc__ + '\ncases: ' + ' '.join(CASES))
+    mapped = args[3] if len(args) > 3 else '/bin/sh'
+    with open(args[2], 'wb') as f:
+        f.write(Writer(args[1], mapped).file(CASES[args[0]]))
+
+
+main()

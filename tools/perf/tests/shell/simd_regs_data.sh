@@ -1,0 +1,212 @@
+#!/bin/bash
+# SIMD registers in perf.data files of other machines
+# SPDX-License-Identifier: GPL-2.0
+
+set -e
+
+shelldir=$(dirname "$0")
+# shellcheck source=lib/setup_python.sh
+. "${shelldir}"/lib/setup_python.sh
+
+err=0
+dir=$(mktemp -d /tmp/__perf_test.simd_regs.XXXXX)
+perfdata="${dir}/perf.data"
+
+cleanup() {
+  rm -rf "${dir}"
+  trap - EXIT TERM INT
+}
+
+trap_cleanup() {
+  echo "Unexpected signal in ${FUNCNAME[1]}"
+  cleanup
+  exit 1
+}
+trap trap_cleanup EXIT TERM INT
+
+# The process of the file has a file of this machine mapped, perf itself: the
+# names of its registers must not come from there.
+make_data() {
+  "${PYTHON}" "${shelldir}"/lib/simd_regs_data.py "$1" "$2" "${perfdata}" "$(command -v perf)"
+}
+
+# Lines that are continued have the indentation in them.
+expect() {
+  tr -d '\t' > "${dir}/expect"
+}
+
+# Compare standard input with the output that $1 names.
+check() {
+  if ! diff "${dir}/expect" - > "${dir}/diff"
+  then
+    echo "$1 [Failed]"
+    cat "${dir}/diff"
+    err=1
+    return
+  fi
+  echo "$1 [Success]"
+}
+
+test_dump() {
+  expect
+  perf report -D -i "${perfdata}" 2> /dev/null | grep -a '^\.\.\.' |
+    grep -v -e ' thread: ' -e ' dso: ' -e 'phys_addr' > "${dir}/output" || true
+  check "report -D, $1 $2" < "${dir}/output"
+}
+
+test_script() {
+  expect
+  perf script -F ip,iregs,uregs -i "${perfdata}" 2> /dev/null |
+    sed -e 's/^ *//' -e 's/ *$//' -e 's/  */ /g' > "${dir}/output" || true
+  check "script, $1 $2" < "${dir}/output"
+}
+
+test_attr() {
+  expect
+  perf evlist -v -i "${perfdata}" 2> /dev/null |
+    grep -o 'sample_regs_user.*' > "${dir}/output" || true
+  check "evlist -v, $1 $2" < "${dir}/output"
+}
+
+# What goes through a pipe comes out as it was.
+test_pipe() {
+  perf script -F ip,iregs,uregs -i "${perfdata}" > "${dir}/expect" 2> /dev/null || true
+  perf inject -i "${perfdata}" -o - 2> /dev/null |
+    perf script -F ip,iregs,uregs -i - > "${dir}/output" 2> /dev/null || true
+  check "pipe, $1 $2" < "${dir}/output"
+}
+
+# What is written to another file, too. That is in the byte order of this machine.
+test_inject() {
+  perf script -F ip,iregs,uregs -i "${perfdata}" > "${dir}/expect" 2> /dev/null || true
+  perf inject -i "${perfdata}" -o "${dir}/inject" 2> /dev/null
+  perf script -F ip,iregs,uregs -i "${dir}/inject" > "${dir}/output" 2> /dev/null || true
+  check "inject, $1 $2" < "${dir}/output"
+}
+
+test_x86() {
+  make_data x86 "$1"
+
+  test_attr x86 "$1" <<- EOF
+	sample_regs_user: 0x10001000000, sample_regs_intr: 0x100, sample_simd_regs_enabled: 1, \
+	sample_simd_vec_reg_qwords: 8, sample_simd_vec_reg_intr: 0x80010004, \
+	sample_simd_pred_reg_qwords: 1, sample_simd_pred_reg_intr: 0x80, \
+	sample_simd_pred_reg_user: 0x2
+	EOF
+
+  test_dump x86 "$1" <<- EOF
+	... user regs: mask 0x10001000000 ABI 64-bit SIMD
+	.... R16   0x0000000000000016
+	.... SSP   0x0000000000000055
+	... SIMD ABI nr_vectors 0 vector_qwords 0 nr_pred 1 pred_qwords 1
+	.... OPMASK[1] 0x94ed000000000000
+	... intr regs: mask 0x100 ABI 64-bit SIMD
+	.... IP    0x0000000000401136
+	... SIMD ABI nr_vectors 2 vector_qwords 8 nr_pred 1 pred_qwords 1
+	.... ZMM[2][0] 0x7ec0000000000000
+	.... ZMM[2][1] 0x7ec0000000000001
+	.... ZMM[2][2] 0x7ec0000000000002
+	.... ZMM[2][3] 0x7ec0000000000003
+	.... ZMM[2][4] 0x7ec0000000000004
+	.... ZMM[2][5] 0x7ec0000000000005
+	.... ZMM[2][6] 0x7ec0000000000006
+	.... ZMM[2][7] 0x7ec0000000000007
+	.... ZMM[16][0] 0x7ec0000000001000
+	.... ZMM[16][1] 0x7ec0000000001001
+	.... ZMM[16][2] 0x7ec0000000001002
+	.... ZMM[16][3] 0x7ec0000000001003
+	.... ZMM[16][4] 0x7ec0000000001004
+	.... ZMM[16][5] 0x7ec0000000001005
+	.... ZMM[16][6] 0x7ec0000000001006
+	.... ZMM[16][7] 0x7ec0000000001007
+	.... OPMASK[7] 0x94ed000000000000
+	... intr regs: mask 0x100 ABI 64-bit
+	.... IP    0x0000000000401136
+	EOF
+
+  test_script x86 "$1" <<- EOF
+	401136 ABI:6 IP:0x401136 \
+	ZMM2:0x7ec00000000000077ec00000000000067ec00000000000057ec0000000000004\
+	7ec00000000000037ec00000000000027ec00000000000017ec0000000000000 \
+	ZMM16:0x7ec00000000010077ec00000000010067ec00000000010057ec0000000001004\
+	7ec00000000010037ec00000000010027ec00000000010017ec0000000001000 \
+	OPMASK7:0x94ed000000000000 \
+	ABI:6 R16:0x16 SSP:0x55 OPMASK1:0x94ed000000000000
+	401136 ABI:2 IP:0x401136
+	EOF
+
+  test_pipe x86 "$1"
+  [ "$1" != "${native}" ] || test_inject x86 "$1"
+}
+
+test_arm64() {
+  make_data arm64 "$1"
+
+  test_script arm64 "$1" <<- EOF
+	401136 ABI:6 pc:0x401136 \
+	Z0:0x7ec00000000000037ec00000000000027ec00000000000017ec0000000000000 \
+	Z31:0x7ec00000000010037ec00000000010027ec00000000010017ec0000000001000 \
+	P15:0x94ed000000000000 FFR:0x94ed000000001000 \
+	ABI:6 sp:0x5000 \
+	Z1:0x7ec00000000000037ec00000000000027ec00000000000017ec0000000000000
+	401136 ABI:6 pc:0x401136 V0:0x7ec00000000000017ec0000000000000 \
+	V31:0x7ec00000000010017ec0000000001000 \
+	ABI:6 sp:0x5000 V1:0x7ec00000000000017ec0000000000000
+	EOF
+
+  test_pipe arm64 "$1"
+  [ "$1" != "${native}" ] || test_inject arm64 "$1"
+}
+
+# Bits that mean other registers without the SIMD fields.
+test_legacy() {
+  make_data legacy "$1"
+
+  test_script legacy "$1" <<- EOF
+	401136 ABI:2 XMM3:0x33 XMM3:0x34 ABI:2 SP:0x5000
+	EOF
+}
+
+# An error that says where, and nothing worse.
+test_malformed() {
+  local status=0
+
+  make_data "$1" "$2"
+  perf script -i "${perfdata}" > /dev/null 2> "${dir}/errors" || status=$?
+
+  # An error is a negative number, cut to 8 bits. Signals come right after 128.
+  if [ "${status}" -eq 0 ] || { [ "${status}" -gt 128 ] && [ "${status}" -lt 192 ]; }
+  then
+    echo "malformed, $1 $2 [Failed status ${status}]"
+    err=1
+  elif ! grep -q 'malformed intr registers at byte 56' "${dir}/errors" ||
+       ! grep -q "at offset 0x[0-9a-f]*: can't parse SAMPLE" "${dir}/errors"
+  then
+    echo "malformed, $1 $2 [Failed message]"
+    cat "${dir}/errors"
+    err=1
+  elif grep -q -e 'Sanitizer' -e 'runtime error' "${dir}/errors"
+  then
+    echo "malformed, $1 $2 [Failed sanitizer]"
+    cat "${dir}/errors"
+    err=1
+  else
+    echo "malformed, $1 $2 [Success]"
+  fi
+}
+
+native=$("${PYTHON}" -c 'import sys; print(sys.byteorder)')
+
+for order in little big
+do
+  test_x86 "${order}"
+  test_arm64 "${order}"
+  test_legacy "${order}"
+  for malformed in huge wrap short
+  do
+    test_malformed "${malformed}" "${order}"
+  done
+done
+
+cleanup
+exit ${err}

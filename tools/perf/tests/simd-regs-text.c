@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * SIMD registers as text: the fields of an attr, and the registers of samples of
+ * several architectures, whichever this machine has.
+ */
+#include <elf.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <linux/kernel.h>
+#include <linux/perf_event.h>
+
+#include "debug.h"
+#include "event.h"
+#include "evsel_fprintf.h"
+#include "sample.h"
+#include "sample-regs-print.h"
+#include "tests.h"
+
+#define ABI_64		PERF_SAMPLE_REGS_ABI_64
+#define ABI_SIMD	PERF_SAMPLE_REGS_ABI_SIMD
+
+static int print_field(FILE *fp, const char *name, const char *val, void *priv __maybe_unused)
+{
+	return fprintf(fp, "%s=%s\n", name, val);
+}
+
+static int test__attr_print(struct test_suite *t __maybe_unused, int subtest __maybe_unused)
+{
+	static const char * const expect[] = {
+		"sample_simd_regs_enabled=1\n",
+		"sample_simd_vec_reg_qwords=4\n",
+		"sample_simd_vec_reg_user=0x8005\n",
+		"sample_simd_pred_reg_qwords=1\n",
+		"sample_simd_pred_reg_user=0x82\n",
+	};
+	struct perf_event_attr attr = {
+		.size				= sizeof(attr),
+		.sample_type			= PERF_SAMPLE_REGS_USER,
+		.sample_simd_regs_enabled	= 1,
+		.sample_simd_vec_reg_qwords	= 4,
+		.sample_simd_vec_reg_user	= 0x8005,
+		.sample_simd_pred_reg_qwords	= 1,
+		.sample_simd_pred_reg_user	= 0x82,
+	};
+	char *text = NULL;
+	size_t size;
+	FILE *fp;
+
+	fp = open_memstream(&text, &size);
+	TEST_ASSERT_VAL("stream", fp);
+	perf_event_attr__fprintf(fp, &attr, print_field, NULL);
+	fclose(fp);
+	for (size_t i = 0; i < ARRAY_SIZE(expect); i++)
+		TEST_ASSERT_VAL(expect[i], strstr(text, expect[i]));
+	TEST_ASSERT_VAL("not set", !strstr(text, "sample_simd_vec_reg_intr"));
+	free(text);
+
+	fp = open_memstream(&text, &size);
+	TEST_ASSERT_VAL("stream", fp);
+	attr.size = PERF_ATTR_SIZE_VER9;
+	perf_event_attr__fprintf(fp, &attr, print_field, NULL);
+	fclose(fp);
+	TEST_ASSERT_VAL("past the size", !strstr(text, "simd"));
+	free(text);
+	return TEST_OK;
+}
+
+/* A sample as text. */
+struct text_case {
+	const char *name;
+	uint16_t e_machine;
+	u64 mask;
+	bool enabled;
+	u64 abi;
+	struct simd_regs simd;
+	const char *dump;
+	const char *line;
+};
+
+static const struct text_case text_cases[] = {
+	{
+		.name = "YMM and OPMASK", .e_machine = EM_X86_64, .mask = 1 << 8, .enabled = true,
+		.abi = ABI_64 | ABI_SIMD,
+		.simd = {
+			.vec_mask = 0x8004, .nr_vectors = 2, .vector_qwords = 4,
+			.pred_mask = 0x82, .nr_pred = 2, .pred_qwords = 1,
+		},
+		.dump =
+			"... intr regs: mask 0x100 ABI 64-bit SIMD\n"
+			".... IP    0x0000000000001000\n"
+			"... SIMD ABI nr_vectors 2 vector_qwords 4 nr_pred 2 pred_qwords 1\n"
+			".... YMM[2][0] 0x0000000000000001\n"
+			".... YMM[2][1] 0x0000000000000002\n"
+			".... YMM[2][2] 0x0000000000000003\n"
+			".... YMM[2][3] 0x0000000000000004\n"
+			".... YMM[15][0] 0x0000000000000005\n"
+			".... YMM[15][1] 0x0000000000000006\n"
+			".... YMM[15][2] 0x0000000000000007\n"
+			".... YMM[15][3] 0x0000000000000008\n"
+			".... OPMASK[1] 0x0000000000000009\n"
+			".... OPMASK[7] 0x000000000000000a\n",
+		.line =
+			"   IP:0x1000 "
+			"YMM2:0x0000000000000004000000000000000300000000000000020000000000000001 "
+			"YMM15:0x0000000000000008000000000000000700000000000000060000000000000005 "
+			"OPMASK1:0x0000000000000009 OPMASK7:0x000000000000000a ",
+	},
+	{
+		.name = "R16, R31, SSP", .e_machine = EM_X86_64, .enabled = true, .abi = ABI_64,
+		.mask = 1ULL << 24 | 1ULL << 39 | 1ULL << 40,
+		.dump =
+			"... intr regs: mask 0x18001000000 ABI 64-bit\n"
+			".... R16   0x0000000000001000\n"
+			".... R31   0x0000000000001001\n"
+			".... SSP   0x0000000000001002\n",
+		.line = "  R16:0x1000   R31:0x1001   SSP:0x1002 ",
+	},
+	{
+		.name = "the same bits without the SIMD fields", .e_machine = EM_X86_64,
+		.mask = 3ULL << 38, .abi = ABI_64,
+		.dump =
+			"... intr regs: mask 0xc000000000 ABI 64-bit\n"
+			".... XMM3  0x0000000000001000\n"
+			".... XMM3  0x0000000000001001\n",
+		.line = " XMM3:0x1000  XMM3:0x1001 ",
+	},
+	{
+		.name = "a 32-bit task", .e_machine = EM_386, .enabled = true,
+		.abi = PERF_SAMPLE_REGS_ABI_32 | ABI_SIMD,
+		.simd = { .vec_mask = 0xff, .nr_vectors = 1, .vector_qwords = 2 },
+		.dump =
+			"... intr regs: mask 0x0 ABI 32-bit SIMD\n"
+			"... SIMD ABI nr_vectors 1 vector_qwords 2 nr_pred 0 pred_qwords 0\n"
+			".... XMM[0][0] 0x0000000000000001\n"
+			".... XMM[0][1] 0x0000000000000002\n",
+		.line = "XMM0:0x00000000000000020000000000000001 ",
+	},
+	{
+		.name = "none to trust", .e_machine = EM_X86_64, .mask = 1, .enabled = true,
+		.abi = ABI_64 | ABI_SIMD,
+		.simd = { .vec_mask = 0xffffffff, .vector_qwords = 8 },
+		.dump =
+			"... intr regs: mask 0x1 ABI 64-bit SIMD\n"
+			".... AX    0x0000000000001000\n"
+			"... SIMD ABI nr_vectors 0 vector_qwords 8 nr_pred 0 pred_qwords 0\n",
+		.line = "   AX:0x1000 ",
+	},
+	{
+		.name = "SVE, 1024 bits", .e_machine = EM_AARCH64, .mask = 1ULL << 31,
+		.enabled = true, .abi = ABI_64 | ABI_SIMD,
+		.simd = {
+			.vec_mask = 0x80000000, .nr_vectors = 1, .vector_qwords = 3,
+			.pred_mask = 0x18000, .nr_pred = 2, .pred_qwords = 2,
+		},
+		.dump =
+			"... intr regs: mask 0x80000000 ABI 64-bit SIMD\n"
+			".... sp    0x0000000000001000\n"
+			"... SIMD ABI nr_vectors 1 vector_qwords 3 nr_pred 2 pred_qwords 2\n"
+			".... Z[31][0] 0x0000000000000001\n"
+			".... Z[31][1] 0x0000000000000002\n"
+			".... Z[31][2] 0x0000000000000003\n"
+			".... P[15][0] 0x0000000000000004\n"
+			".... P[15][1] 0x0000000000000005\n"
+			".... FFR[0] 0x0000000000000006\n"
+			".... FFR[1] 0x0000000000000007\n",
+		.line =
+			"   sp:0x1000 Z31:0x000000000000000300000000000000020000000000000001 "
+			"P15:0x00000000000000050000000000000004 "
+			"FFR:0x00000000000000070000000000000006 ",
+	},
+	{
+		.name = "SVE, 128 bits", .e_machine = EM_AARCH64, .enabled = true,
+		.abi = ABI_64 | ABI_SIMD,
+		.simd = {
+			.vec_mask = 1, .nr_vectors = 1, .vector_qwords = 2,
+			.pred_mask = 0x10000, .nr_pred = 1, .pred_qwords = 1,
+		},
+		.dump =
+			"... intr regs: mask 0x0 ABI 64-bit SIMD\n"
+			"... SIMD ABI nr_vectors 1 vector_qwords 2 nr_pred 1 pred_qwords 1\n"
+			".... Z[0][0] 0x0000000000000001\n"
+			".... Z[0][1] 0x0000000000000002\n"
+			".... FFR   0x0000000000000003\n",
+		.line =
+			"Z0:0x00000000000000020000000000000001 FFR:0x0000000000000003 ",
+	},
+	{
+		.name = "no SVE", .e_machine = EM_AARCH64, .enabled = true,
+		.abi = ABI_64 | ABI_SIMD,
+		.simd = { .vec_mask = 0x10, .nr_vectors = 1, .vector_qwords = 2 },
+		.dump =
+			"... intr regs: mask 0x0 ABI 64-bit SIMD\n"
+			"... SIMD ABI nr_vectors 1 vector_qwords 2 nr_pred 0 pred_qwords 0\n"
+			".... V[4][0] 0x0000000000000001\n"
+			".... V[4][1] 0x0000000000000002\n",
+		.line = "V4:0x00000000000000020000000000000001 ",
+	},
+	{
+		.name = "an architecture without tables", .e_machine = EM_S390, .enabled = true,
+		.abi = ABI_64 | ABI_SIMD,
+		.simd = {
+			.vec_mask = 2, .nr_vectors = 1, .vector_qwords = 1,
+			.pred_mask = 1, .nr_pred = 1, .pred_qwords = 1,
+		},
+		.dump =
+			"... intr regs: mask 0x0 ABI 64-bit SIMD\n"
+			"... SIMD ABI nr_vectors 1 vector_qwords 1 nr_pred 1 pred_qwords 1\n"
+			".... VEC[1][0] 0x0000000000000001\n"
+			".... PRED[0] 0x0000000000000002\n",
+		.line = "VEC1:0x0000000000000001 PRED0:0x0000000000000002 ",
+	},
+};
+
+static int check_text(const struct text_case *tc, const char *what, const char *text,
+		      const char *expect)
+{
+	if (!strcmp(text, expect))
+		return TEST_OK;
+	pr_debug("FAILED %s of \"%s\":\n%s\ninstead of\n%s\n", what, tc->name, text, expect);
+	return TEST_FAIL;
+}
+
+static int text_one(const struct text_case *tc)
+{
+	const struct perf_event_attr attr = { .sample_simd_regs_enabled = tc->enabled };
+	u64 gprs[] = { 0x1000, 0x1001, 0x1002 };
+	u64 data[] = { 1, 2, 3, 4, 5, 6, 7, 8, 9, 10 };
+	struct regs_dump regs = {
+		.abi = tc->abi, .mask = tc->mask, .regs = gprs, .simd = tc->simd,
+	};
+	char *text = NULL;
+	size_t size;
+	int ret;
+	FILE *fp;
+
+	regs.simd.data = data;
+
+	fp = open_memstream(&text, &size);
+	TEST_ASSERT_VAL("stream", fp);
+	regs_dump__dump(fp, "intr", &regs, &attr, tc->e_machine, 0);
+	fclose(fp);
+	ret = check_text(tc, "dump", text, tc->dump);
+	free(text);
+
+	fp = open_memstream(&text, &size);
+	TEST_ASSERT_VAL("stream", fp);
+	regs_dump__fprintf(fp, &regs, &attr, tc->e_machine, 0);
+	fclose(fp);
+	ret |= check_text(tc, "line", text, tc->line);
+	free(text);
+	return ret;
+}
+
+static int test__text(struct test_suite *t __maybe_unused, int subtest __maybe_unused)
+{
+	int ret = TEST_OK;
+
+	for (size_t i = 0; i < ARRAY_SIZE(text_cases); i++)
+		ret |= text_one(&text_cases[i]);
+	return ret ? TEST_FAIL : TEST_OK;
+}
+
+static struct test_case tests__simd_regs_text[] = {
+	TEST_CASE("Print the attr", attr_print),
+	TEST_CASE("Print registers", text),
+	{ .name = NULL, }
+};
+
+struct test_suite suite__simd_regs_text = {
+	.desc = "SIMD registers as text",
+	.test_cases = tests__simd_regs_text,
+};

@@ -1,0 +1,349 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The register list of "perf record -I" and "--user-regs". An item of the list
+ * is, in upper or lower case,
+ *
+ *	a general purpose register	ax, r15, x0
+ *	a class of SIMD registers	ymm, opmask, z, ffr
+ *	one register of a class		ymm3, k1
+ *	a range of either		ymm0-3, r8-11
+ *
+ * Registers of several classes of vectors are sampled with the width of the
+ * widest: the narrow ones are its low bits.
+ */
+#include <ctype.h>
+#include <elf.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <linux/kernel.h>
+#include <linux/perf_event.h>
+
+#include "perf_regs.h"
+#include "reg-list.h"
+#include "../../arch/x86/include/uapi/asm/perf_regs.h"
+
+/* The longest prefix and the most digits of a name that can be one. */
+#define PREFIX_MAX	16
+#define DIGITS_MAX	3
+
+/* A name taken apart: "zmm0-7" is the prefix "zmm" with first 0 and last 7. */
+struct reg_range {
+	char prefix[PREFIX_MAX];
+	unsigned int first;
+	unsigned int last;
+};
+
+static bool is_x86(uint16_t e_machine)
+{
+	return e_machine == EM_X86_64 || e_machine == EM_386;
+}
+
+/**
+ * reg_avail__init - find out what can be asked for
+ * @avail: is filled in, but for the caps
+ * @e_machine: the architecture of this machine
+ * @intr: for the interrupt side, else for the user side
+ */
+void reg_avail__init(struct reg_avail *avail, uint16_t e_machine, bool intr)
+{
+	u64 mask = intr ? perf_intr_reg_mask(e_machine) : perf_user_reg_mask(e_machine);
+
+	memset(avail, 0, sizeof(*avail));
+	avail->e_machine = e_machine;
+	avail->intr = intr;
+	if (is_x86(e_machine))
+		avail->legacy_xmm = mask & PERF_REG_EXTENDED_MASK;
+	avail->gprs = mask & ~avail->legacy_xmm;
+}
+
+static struct simd_regs_caps *reg_avail__caps(struct reg_avail *avail)
+{
+	if (!avail->probed) {
+		simd_regs__probe(&avail->caps, avail->e_machine, avail->intr);
+		avail->probed = true;
+	}
+	return &avail->caps;
+}
+
+/* The name of a bit of sample_regs_* with the SIMD fields, or NULL. */
+static const char *reg_name(const struct reg_avail *avail, u64 mask, unsigned int id, bool ext)
+{
+	const struct perf_event_attr attr = { .sample_simd_regs_enabled = ext };
+
+	return mask >> id & 1 ? sample_reg_name(id, &attr, avail->e_machine, 0) : NULL;
+}
+
+/* The bits of sample_regs_* in a mask that have a name. */
+static u64 find_name(const struct reg_avail *avail, u64 mask, bool ext, const char *name)
+{
+	u64 found = 0;
+
+	for (unsigned int id = 0; id < 64; id++) {
+		const char *reg = reg_name(avail, mask, id, ext);
+
+		if (reg && !strcasecmp(reg, name))
+			found |= 1ULL << id;
+	}
+	return found;
+}
+
+/* Two words of sample_regs_* for each XMM register. */
+static u64 legacy_xmm_bits(u64 regs)
+{
+	u64 bits = 0;
+
+	for (unsigned int nr = 0; nr < PERF_X86_SIMD_XMM_REGS; nr++) {
+		if (regs >> nr & 1)
+			bits |= 3ULL << (PERF_REG_X86_XMM0 + 2 * nr);
+	}
+	return bits;
+}
+
+static bool is_xmm(const struct reg_avail *avail, const struct simd_class *class)
+{
+	return is_x86(avail->e_machine) && !class->pred &&
+	       class->qwords == PERF_X86_SIMD_XMM_QWORDS;
+}
+
+/* What can be sampled of a class, without the SIMD fields if there is no other way. */
+static u64 class_mask(struct reg_avail *avail, const struct simd_class *class, size_t idx,
+		      bool *legacy)
+{
+	const u64 all = ((1ULL << class->nr) - 1) << class->first;
+	const struct simd_regs_caps *caps = reg_avail__caps(avail);
+
+	*legacy = caps->err && is_xmm(avail, class) && avail->legacy_xmm == legacy_xmm_bits(all);
+	return *legacy ? all : caps->class[idx].mask;
+}
+
+static void list_names(struct reg_avail *avail, u64 mask, bool ext, FILE *fp)
+{
+	const char *last = NULL;
+
+	for (unsigned int id = 0; id < 64; id++) {
+		const char *name = reg_name(avail, mask, id, ext);
+
+		if (name && (!last || strcmp(last, name)))
+			fprintf(fp, " %s", name);
+		if (name)
+			last = name;
+	}
+}
+
+/**
+ * reg_avail__fprintf - list the registers that can be asked for
+ * @avail: the registers
+ * @fp: where to
+ */
+void reg_avail__fprintf(struct reg_avail *avail, FILE *fp)
+{
+	size_t nr;
+	const struct simd_class *classes = simd_classes(avail->e_machine, &nr);
+
+	fprintf(fp, "available registers:");
+	list_names(avail, avail->gprs, /*ext=*/false, fp);
+	list_names(avail, reg_avail__caps(avail)->ext_gprs, /*ext=*/true, fp);
+
+	for (size_t i = 0; i < nr; i++) {
+		bool legacy;
+		u64 mask = class_mask(avail, &classes[i], i, &legacy) >> classes[i].first;
+
+		if (!mask)
+			continue;
+		fprintf(fp, " %s", classes[i].name);
+		if (classes[i].nr > 1)
+			fprintf(fp, "0-%d", 63 - __builtin_clzll(mask));
+	}
+	fputc('\n', fp);
+}
+
+static const char *refusal(const struct simd_regs_caps *caps, int err)
+{
+	switch (caps->err ?: err) {
+	case E2BIG:
+		return "this kernel cannot sample SIMD or extended registers";
+	case EACCES:
+	case EPERM:
+		return "no permission to open an event, see /proc/sys/kernel/perf_event_paranoid";
+	case EOPNOTSUPP:
+		return caps->err ? "this kernel samples no SIMD or extended registers on this machine" :
+				   "this machine does not have it, or none of its events can sample it";
+	default:
+		return "this kernel refuses to sample it";
+	}
+}
+
+__printf(3, 4)
+static int fail(char *why, size_t size, const char *fmt, ...)
+{
+	va_list args;
+
+	va_start(args, fmt);
+	vsnprintf(why, size, fmt, args);
+	va_end(args);
+	return -1;
+}
+
+static const struct simd_class *find_class(const struct reg_avail *avail, const char *name,
+					   size_t *idx)
+{
+	size_t nr;
+	const struct simd_class *classes = simd_classes(avail->e_machine, &nr);
+
+	for (size_t i = 0; i < nr; i++) {
+		if (!strcasecmp(classes[i].name, name) ||
+		    (classes[i].alias && !strcasecmp(classes[i].alias, name))) {
+			*idx = i;
+			return &classes[i];
+		}
+	}
+	return NULL;
+}
+
+/* Adds bits of a class, or all that there is of it if bits is 0. */
+static int add_simd(struct reg_list *list, struct reg_avail *avail, const struct simd_class *class,
+		    size_t idx, u64 bits, char *why, size_t size)
+{
+	bool legacy;
+	u64 mask = class_mask(avail, class, idx, &legacy);
+	const struct simd_regs_caps *caps = reg_avail__caps(avail);
+
+	if (!mask)
+		return fail(why, size, "%s", refusal(caps, caps->class[idx].err));
+	if (bits & ~mask)
+		return fail(why, size, "%s has the registers 0 to %d here", class->name,
+			    63 - __builtin_clzll(mask >> class->first));
+	if (!bits)
+		bits = mask;
+
+	if (legacy) {
+		list->regs |= legacy_xmm_bits(bits);
+	} else if (class->pred) {
+		list->pred |= bits;
+		list->pred_qwords = max(list->pred_qwords, caps->class[idx].qwords);
+	} else {
+		list->vec |= bits;
+		list->vec_qwords = max(list->vec_qwords, caps->class[idx].qwords);
+	}
+	return 0;
+}
+
+/* Adds a register of sample_regs_* by its full name. */
+static int add_gpr(struct reg_list *list, struct reg_avail *avail, const char *name,
+		   char *why, size_t size)
+{
+	u64 bits = find_name(avail, avail->gprs, /*ext=*/false, name);
+	const struct simd_regs_caps *caps;
+
+	if (bits) {
+		list->regs |= bits;
+		return 0;
+	}
+
+	bits = find_name(avail, simd_ext_gprs(avail->e_machine), /*ext=*/true, name);
+	if (!bits)
+		return fail(why, size, "there is no such register");
+
+	caps = reg_avail__caps(avail);
+	if (bits & ~caps->ext_gprs)
+		return fail(why, size, "%s", refusal(caps, caps->ext_gprs_err));
+
+	list->regs |= bits;
+	list->ext_gprs = true;
+	return 0;
+}
+
+static int add_numbered(struct reg_list *list, struct reg_avail *avail, const char *prefix,
+			unsigned int nr, char *why, size_t size)
+{
+	const struct simd_class *class;
+	char name[PREFIX_MAX + DIGITS_MAX + 1];
+	size_t idx;
+
+	class = find_class(avail, prefix, &idx);
+	if (class && class->nr > 1) {
+		if (nr >= class->nr)
+			return fail(why, size, "%s has the registers 0 to %d", class->name,
+				    class->nr - 1);
+		return add_simd(list, avail, class, idx, 1ULL << (class->first + nr), why, size);
+	}
+
+	scnprintf(name, sizeof(name), "%s%u", prefix, nr);
+	return add_gpr(list, avail, name, why, size);
+}
+
+/* Takes a number off the front of a string. Leading zeros are not part of a name. */
+static const char *parse_nr(const char *str, unsigned int *nr)
+{
+	size_t len = strspn(str, "0123456789");
+
+	if (!len || len > DIGITS_MAX || (len > 1 && str[0] == '0'))
+		return NULL;
+	*nr = strtoul(str, NULL, 10);
+	return str + len;
+}
+
+static bool parse_range(const char *item, struct reg_range *range)
+{
+	size_t len = strcspn(item, "0123456789");
+
+	if (!len || len >= sizeof(range->prefix))
+		return false;
+	memcpy(range->prefix, item, len);
+	range->prefix[len] = '\0';
+
+	item = parse_nr(item + len, &range->first);
+	if (!item)
+		return false;
+	range->last = range->first;
+
+	if (*item == '-')
+		item = parse_nr(item + 1, &range->last);
+	return item && *item == '\0';
+}
+
+/**
+ * reg_list__add - add an item to a list of registers
+ * @list: the list
+ * @avail: what there is to choose from
+ * @item: a register, a class or a range
+ * @why: is set to what is wrong
+ * @why_size: of @why
+ *
+ * Returns -1 if there is something wrong with the item.
+ */
+int reg_list__add(struct reg_list *list, struct reg_avail *avail, const char *item,
+		  char *why, size_t why_size)
+{
+	const struct simd_class *class;
+	struct reg_range range;
+	size_t idx;
+
+	class = find_class(avail, item, &idx);
+	if (class)
+		return add_simd(list, avail, class, idx, 0, why, why_size);
+
+	if (!parse_range(item, &range))
+		return add_gpr(list, avail, item, why, why_size);
+
+	if (range.first > range.last)
+		return fail(why, why_size, "the range is backwards");
+
+	for (unsigned int nr = range.first; nr <= range.last; nr++) {
+		if (add_numbered(list, avail, range.prefix, nr, why, why_size))
+			return -1;
+	}
+	return 0;
+}
+
+/**
+ * reg_list__finish - make a complete list one that the kernel takes
+ * @list: the list
+ * @avail: what there was to choose from
+ */
+void reg_list__finish(struct reg_list *list, struct reg_avail *avail)
+{
+	if ((list->vec || list->pred) && !list->regs && reg_avail__caps(avail)->needs_gpr)
+		list->regs |= 1ULL << perf_arch_reg_ip(avail->e_machine);
+}

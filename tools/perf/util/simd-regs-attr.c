@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The SIMD fields of perf_event_attr in a recording: filled in from what the
+ * user asked for, given up for the older way to sample XMM registers where that
+ * is the only one, and explained if the kernel refuses them.
+ */
+#include <elf.h>
+#include <errno.h>
+#include <string.h>
+#include <linux/kernel.h>
+#include <linux/perf_event.h>
+
+#include "debug.h"
+#include "dwarf-regs.h"
+#include "evsel.h"
+#include "perf_regs.h"
+#include "record.h"
+#include "reg-list.h"
+#include "simd-regs.h"
+#include "simd-regs-attr.h"
+#include "../../arch/x86/include/uapi/asm/perf_regs.h"
+
+/**
+ * record_opts__has_regs - whether registers have been asked for
+ * @opts: of the recording
+ * @intr: on the interrupt side, else on the user side
+ */
+bool record_opts__has_regs(const struct record_opts *opts, bool intr)
+{
+	const struct simd_regs_request *simd = &opts->simd_regs;
+
+	if (intr)
+		return opts->sample_intr_regs || simd->vec_intr || simd->pred_intr;
+	return opts->sample_user_regs || simd->vec_user || simd->pred_user;
+}
+
+/**
+ * record_opts__add_regs - ask for registers in all events of a recording
+ * @opts: of the recording
+ * @list: the registers
+ * @intr: on the interrupt side, else on the user side
+ *
+ * Both sides share a width, that of the widest class on any of them.
+ */
+void record_opts__add_regs(struct record_opts *opts, const struct reg_list *list, bool intr)
+{
+	struct simd_regs_request *simd = &opts->simd_regs;
+
+	if (intr) {
+		opts->sample_intr_regs = list->regs;
+		simd->vec_intr = list->vec;
+		simd->pred_intr = list->pred;
+	} else {
+		opts->sample_user_regs = list->regs;
+		simd->vec_user = list->vec;
+		simd->pred_user = list->pred;
+	}
+	simd->vec_qwords = max(simd->vec_qwords, list->vec_qwords);
+	simd->pred_qwords = max(simd->pred_qwords, list->pred_qwords);
+	simd->enabled |= list->vec || list->pred || list->ext_gprs;
+}
+
+/**
+ * evsel__config_sample_regs - fill in the attr's fields for registers
+ * @evsel: the event
+ * @opts: of the recording
+ */
+void evsel__config_sample_regs(struct evsel *evsel, const struct record_opts *opts)
+{
+	const struct simd_regs_request *simd = &opts->simd_regs;
+	struct perf_event_attr *attr = &evsel->core.attr;
+
+	if (record_opts__has_regs(opts, /*intr=*/true)) {
+		attr->sample_regs_intr = opts->sample_intr_regs;
+		evsel__set_sample_bit(evsel, REGS_INTR);
+	}
+
+	if (record_opts__has_regs(opts, /*intr=*/false)) {
+		attr->sample_regs_user |= opts->sample_user_regs;
+		evsel__set_sample_bit(evsel, REGS_USER);
+	}
+
+	if (!simd->enabled)
+		return;
+
+	attr->sample_simd_regs_enabled = 1;
+	attr->sample_simd_vec_reg_qwords = simd->vec_qwords;
+	attr->sample_simd_vec_reg_intr = simd->vec_intr;
+	attr->sample_simd_vec_reg_user = simd->vec_user;
+	attr->sample_simd_pred_reg_qwords = simd->pred_qwords;
+	attr->sample_simd_pred_reg_intr = simd->pred_intr;
+	attr->sample_simd_pred_reg_user = simd->pred_user;
+}
+
+/* XMM registers at the interrupt, and nothing else that needs the SIMD fields. */
+static bool attr__wants_just_xmm(const struct perf_event_attr *attr)
+{
+	const u64 ext_gprs = simd_ext_gprs(EM_X86_64);
+
+	return attr->sample_simd_regs_enabled &&
+	       attr->sample_simd_vec_reg_qwords == PERF_X86_SIMD_XMM_QWORDS &&
+	       attr->sample_simd_vec_reg_intr &&
+	       !attr->sample_simd_vec_reg_user &&
+	       !attr->sample_simd_pred_reg_qwords &&
+	       !((attr->sample_regs_intr | attr->sample_regs_user) & ext_gprs);
+}
+
+/**
+ * evsel__simd_regs_fallback - change an event that the kernel has refused
+ * @evsel: the event
+ * @err: what sys_perf_event_open() said, negative
+ *
+ * A kernel can have XMM registers from the hardware's record for precise events
+ * and know only the older way to ask for them there. Rather take that than to
+ * make the event less precise.
+ *
+ * Returns true if it is worth another try.
+ */
+bool evsel__simd_regs_fallback(struct evsel *evsel, int err)
+{
+	static const struct perf_event_attr none;
+	struct perf_event_attr *attr = &evsel->core.attr;
+	uint16_t e_machine = EM_HOST;
+
+	if (err != -EOPNOTSUPP || !attr->precise_ip || !attr__wants_just_xmm(attr))
+		return false;
+	if (e_machine != EM_X86_64 && e_machine != EM_386)
+		return false;
+	if (!(perf_intr_reg_mask(e_machine) & PERF_REG_EXTENDED_MASK))
+		return false;
+
+	for (unsigned int nr = 0; nr < PERF_X86_SIMD_XMM_REGS; nr++) {
+		if (attr->sample_simd_vec_reg_intr >> nr & 1)
+			attr->sample_regs_intr |= 3ULL << (PERF_REG_X86_XMM0 + 2 * nr);
+	}
+	perf_event_attr__copy_simd_regs(attr, &none);
+
+	pr_debug2("%s: asking for XMM registers without the SIMD fields\n", evsel__name(evsel));
+	return true;
+}
+
+/**
+ * evsel__simd_regs_strerror - say why the kernel has refused an event
+ * @evsel: the event
+ * @err: errno
+ * @msg: is set
+ * @size: of @msg
+ *
+ * Returns 0 if it isn't for its registers.
+ */
+int evsel__simd_regs_strerror(struct evsel *evsel, int err, char *msg, size_t size)
+{
+	if (!evsel->core.attr.sample_simd_regs_enabled)
+		return 0;
+
+	switch (err) {
+	case E2BIG:
+		return scnprintf(msg, size,
+	"%s: this kernel cannot sample SIMD or extended registers.",
+				 evsel__name(evsel));
+	case EOPNOTSUPP:
+		return scnprintf(msg, size,
+	"%s: this event cannot sample the SIMD or extended registers that were asked for.\n"
+	"Hint: 'perf record -I?' lists what cpu-clock or cycles can sample.%s",
+				 evsel__name(evsel),
+				 evsel->core.attr.precise_ip ?
+				 "\nHint: Try it without the 'p' modifier." : "");
+	case EINVAL:
+		return scnprintf(msg, size,
+	"%s: the kernel refuses the event, perhaps for its SIMD or extended registers.\n"
+	"Hint: A sample has to stay below 64 KiB: try less registers or a smaller stack dump.\n"
+	"Hint: The kernel may take whole classes only: try 'zmm' instead of 'zmm0-7'.",
+				 evsel__name(evsel));
+	default:
+		return 0;
+	}
+}
+
+/**
+ * perf_event_attr__copy_simd_regs - copy the SIMD fields
+ * @to: where to
+ * @from: an attr of the full size; one of zeros clears the fields
+ */
+void perf_event_attr__copy_simd_regs(struct perf_event_attr *to, const struct perf_event_attr *from)
+{
+	to->sample_simd_regs_enabled = from->sample_simd_regs_enabled;
+	to->sample_simd_vec_reg_qwords = from->sample_simd_vec_reg_qwords;
+	to->sample_simd_vec_reg_intr = from->sample_simd_vec_reg_intr;
+	to->sample_simd_vec_reg_user = from->sample_simd_vec_reg_user;
+	to->sample_simd_pred_reg_qwords = from->sample_simd_pred_reg_qwords;
+	to->sample_simd_pred_reg_intr = from->sample_simd_pred_reg_intr;
+	to->sample_simd_pred_reg_user = from->sample_simd_pred_reg_user;
+}
+
+/**
+ * perf_event_attr__drop_user_simd_regs - take the user side out of the SIMD fields
+ * @attr: of an event that has no PERF_SAMPLE_REGS_USER any more
+ */
+void perf_event_attr__drop_user_simd_regs(struct perf_event_attr *attr)
+{
+	attr->sample_simd_vec_reg_user = 0;
+	attr->sample_simd_pred_reg_user = 0;
+	/* A width goes with a mask. */
+	if (!attr->sample_simd_vec_reg_intr)
+		attr->sample_simd_vec_reg_qwords = 0;
+	if (!attr->sample_simd_pred_reg_intr)
+		attr->sample_simd_pred_reg_qwords = 0;
+	/* It still selects the numbering of what is left. */
+	if (!(attr->sample_type & PERF_SAMPLE_REGS_INTR))
+		attr->sample_simd_regs_enabled = 0;
+}

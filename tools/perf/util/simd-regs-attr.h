@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef __PERF_SIMD_REGS_ATTR_H
+#define __PERF_SIMD_REGS_ATTR_H
+
+/*
+ * The registers that perf record was asked for, in the attr of an event, and
+ * what to do when the kernel refuses the event for them.
+ */
+#include <linux/types.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+struct evsel;
+struct perf_event_attr;
+struct record_opts;
+struct reg_list;
+
+/** struct simd_regs_request - the SIMD fields of every event's attr */
+struct simd_regs_request {
+	/** @enabled: The fields are in use. */
+	bool enabled;
+	/** @vec_qwords: Width of the vectors on both sides. */
+	u16 vec_qwords;
+	/** @pred_qwords: Width of the predicates on both sides. */
+	u16 pred_qwords;
+	u32 pred_intr;
+	u32 pred_user;
+	u64 vec_intr;
+	u64 vec_user;
+};
+
+bool record_opts__has_regs(const struct record_opts *opts, bool intr);
+void record_opts__add_regs(struct record_opts *opts, const struct reg_list *list, bool intr);
+void evsel__config_sample_regs(struct evsel *evsel, const struct record_opts *opts);
+bool evsel__simd_regs_fallback(struct evsel *evsel, int err);
+int evsel__simd_regs_strerror(struct evsel *evsel, int err, char *msg, size_t size);
+
+void perf_event_attr__copy_simd_regs(struct perf_event_attr *to, const struct perf_event_attr *from);
+void perf_event_attr__drop_user_simd_regs(struct perf_event_attr *attr);
+
+#endif /* __PERF_SIMD_REGS_ATTR_H */

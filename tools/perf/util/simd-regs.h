@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef __PERF_SIMD_REGS_H
+#define __PERF_SIMD_REGS_H
+
+/*
+ * Vector and predicate registers: the classes that an architecture has, and
+ * the names of sampled registers. All of it is about an architecture, the one
+ * of a file for instance, never about the machine that perf runs on.
+ */
+#include <linux/types.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct evsel;
+struct machine;
+struct perf_event_attr;
+struct simd_regs;
+struct thread;
+
+/** struct simd_class - registers of one kind and width */
+struct simd_class {
+	/** @name: Upper case, without a number. */
+	const char *name;
+	/** @alias: A second name that the command line takes, or NULL. */
+	const char *alias;
+	/** @first: The mask bit of the class's first register. */
+	u8 first;
+	/** @nr: The number of registers at most. One register has no number in its name. */
+	u8 nr;
+	/** @qwords: The width in 64-bit words, 0 if it depends on the machine. */
+	u8 qwords;
+	/** @pred: In the predicate mask, else in the vector mask. */
+	bool pred;
+};
+
+#define SIMD_CLASSES_MAX	4
+
+const struct simd_class *simd_classes(uint16_t e_machine, size_t *nr);
+
+/** struct simd_reg - one register in a sample */
+struct simd_reg {
+	/** @class: What it is called; NULL if perf doesn't know the architecture. */
+	const struct simd_class *class;
+	/** @nr: Its number in the class. */
+	unsigned int nr;
+	/** @qwords: Its width. */
+	unsigned int qwords;
+	/** @data: Its value, lowest word first. */
+	const u64 *data;
+	/** @pred: A predicate, else a vector. */
+	bool pred;
+};
+
+bool simd_regs__reg(const struct simd_regs *simd, uint16_t e_machine, unsigned int idx,
+		    struct simd_reg *reg);
+const char *simd_reg__name(const struct simd_reg *reg);
+bool simd_reg__has_nr(const struct simd_reg *reg);
+
+u64 simd_ext_gprs(uint16_t e_machine);
+const char *sample_reg_name(int id, const struct perf_event_attr *attr,
+			    uint16_t e_machine, uint32_t e_flags);
+uint16_t evsel__regs_e_machine(struct evsel *evsel, struct thread *thread,
+			       struct machine *machine, uint32_t *e_flags);
+
+#endif /* __PERF_SIMD_REGS_H */
