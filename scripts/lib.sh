@@ -65,6 +65,8 @@ run_at_exit()
 {
 	local rc=$? i
 
+	# A child that has not yet dropped the traps must not clean up for us.
+	[ "$BASHPID" = $$ ] || exit $rc
 	for ((i = ${#AT_EXIT[@]} - 1; i >= 0; i--)); do
 		eval "${AT_EXIT[i]}" || :
 	done
@@ -100,16 +102,17 @@ lock()
 
 # ---- long commands ----------------------------------------------------------
 
-# Reports on a growing log until the script that started it is gone: every
-# second in place on a terminal, every 20 s as a line of its own elsewhere.
+# Reports on a growing log until its standard input is closed: every second in
+# place on a terminal, every 20 s as a line of its own elsewhere.
 watch_log()
 {
-	local log=$1 owner=$2 start=$SECONDS every=20 t lines last never
+	local log=$1 start=$SECONDS every=20 rc t lines last
 
 	[ ! -t 1 ] || every=1
-	# Waits without a child, which would outlive this and keep locks held.
-	exec {never}<> <(:)
-	while ! read -r -t 1 -u "$never" && kill -0 "$owner" 2> /dev/null; do
+	while :; do
+		rc=0
+		read -r -t 1 || rc=$?
+		[ $rc -gt 128 ] || break
 		t=$((SECONDS - start))
 		((t % every == 0)) || continue
 		lines=$(wc -l < "$log")
@@ -141,19 +144,19 @@ failing_part()
 # build/log/NAME.log; progress is shown meanwhile, a failure ends the script.
 logged()
 {
-	local name=$1 log=$LOG/$1.log rc=0 watcher
+	local name=$1 log=$LOG/$1.log rc=0 watcher stop
 
 	shift
 	mkdir -p "$(dirname "$log")"
 	: > "$log"
-	watch_log "$log" $$ &
+	exec {stop}> >(watch_log "$log")
 	watcher=$!
 	# The command stays in the foreground, so an interrupt reaches it.
 	set +e
-	(set -e; "$@") > "$log" 2>&1 < /dev/null
+	(exec {stop}>&-; set -e; "$@") > "$log" 2>&1 < /dev/null
 	rc=$?
 	set -e
-	kill "$watcher" 2> /dev/null || :
+	exec {stop}>&-
 	wait "$watcher" 2> /dev/null || :
 	[ ! -t 1 ] || printf '\r\033[K'
 	[ $rc -ne 0 ] || return 0
