@@ -107,18 +107,19 @@ allnoconfig_with()
 
 	shift
 	mkdir -p "$out"
-	cat "$@" > "$all"
+	cat "$@" ${WISHES:+"$WISHES"} > "$all"
 	KCONFIG_ALLCONFIG=$all kmake "$out" allnoconfig
 }
 
-# kernel_configure LABEL OUT FRAGMENT...: allnoconfig plus the fragments. The
-# .config is touched only when it changes, so that nothing is built again.
+# kernel_configure LABEL OUT FRAGMENT...: allnoconfig plus the fragments, each
+# line of which must take effect; those of the file $WISHES need not. Nothing is
+# done, and so nothing built again, if none of that has changed.
 kernel_configure()
 {
 	local label=$1 out=$2 wrong stamp
 
 	shift 2
-	stamp=$(key "$@" "$(kconfig_key "$out/$SOURCE_FROM_OUT")")
+	stamp=$(key "$@" "${WISHES:-}" "$(kconfig_key "$out/$SOURCE_FROM_OUT")")
 	if [ -f "$out/.config" ] && [ "$(cat "$out/.config.key" 2> /dev/null)" = "$stamp" ]; then
 		return
 	fi
@@ -151,6 +152,17 @@ worktree()
 	fi
 }
 
+# has_simd_regs TREE: does $ARCH have the feature there?
+has_simd_regs()
+{
+	local dir=$ARCH
+
+	case $ARCH in
+	x86_64|i386) dir=x86 ;;
+	esac
+	grep -qs 'select HAVE_PERF_SIMD_REGS' "$1/arch/$dir/Kconfig"
+}
+
 # kernel_fragments TREE VARIANT: the fragments of a variant, one a line. The
 # feature has none in a tree that does not have it yet.
 kernel_fragments()
@@ -160,7 +172,7 @@ kernel_fragments()
 	printf '%s\n' "$c/base.config" "$c/$ARCH.config"
 	if [ "$2" = off ]; then
 		echo "$c/off.config"
-	elif grep -rqs --include=Kconfig '^config PERF_SIMD_REGS$' "$1/init" "$1/kernel"; then
+	elif has_simd_regs "$1"; then
 		echo "$c/simd_regs.config"
 	fi
 	[ -z "${DEBUG:-}" ] || [ "$2" = base ] || echo "$c/debug.config"
@@ -177,13 +189,28 @@ kconfig_key()
 # perf and tests, and what is changed in it but not committed.
 source_key()
 {
-	local tree=$1 paths=(':!Documentation' ':!tools/perf' ':!tools/testing')
+	commit_key "$1" HEAD
+	changes_key "$1" ':!Documentation' ':!tools/perf' ':!tools/testing'
+}
 
+# commit_key TREE REV: the committed part of it.
+commit_key()
+{
 	{
-		git -C "$tree" ls-tree HEAD | grep -v -E '\s(Documentation|tools)$'
-		git -C "$tree" ls-tree HEAD:tools | grep -v -E '\s(perf|testing)$'
-		git -C "$tree" diff HEAD -- "${paths[@]}"
-		git -C "$tree" ls-files -o --exclude-standard -z -- "${paths[@]}" |
+		git -C "$1" ls-tree "$2" | grep -v -E '\s(Documentation|tools)$'
+		git -C "$1" ls-tree "$2:tools" | grep -v -E '\s(perf|testing)$'
+	} | sha256sum
+}
+
+# changes_key TREE PATH...: what differs from the commit there.
+changes_key()
+{
+	local tree=$1
+
+	shift
+	{
+		git -C "$tree" diff HEAD -- "$@"
+		git -C "$tree" ls-files -o --exclude-standard -z -- "$@" |
 			(cd "$tree" && xargs -0r sha256sum)
 	} | sha256sum
 }

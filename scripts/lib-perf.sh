@@ -43,17 +43,16 @@ perf_make()
 		"${flags[@]}" "$@"
 }
 
-# perf_key TREE: what a perf is made from.
+# perf_key TREE: what a perf is made from, committed or not.
 perf_key()
 {
-	local tree=$1 paths=(tools scripts arch include ':!tools/testing')
+	perf_commit_key "$1" HEAD
+	changes_key "$1" tools scripts arch include ':!tools/testing'
+}
 
-	{
-		git -C "$tree" ls-tree HEAD:tools | grep -v -E '\stesting$'
-		git -C "$tree" diff HEAD -- "${paths[@]}"
-		git -C "$tree" ls-files -o --exclude-standard -z -- "${paths[@]}" |
-			(cd "$tree" && xargs -0r sha256sum)
-	} | sha256sum
+perf_commit_key()
+{
+	git -C "$1" ls-tree "$2:tools" | grep -v -E '\stesting$' | sha256sum
 }
 
 # perf_install OUT: the tool and its tests as they will lie in a guest.
