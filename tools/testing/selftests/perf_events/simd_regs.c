@@ -288,7 +288,8 @@ TEST(other_pmus)
 
 TEST(breakpoint)
 {
-	const struct row row = { "XMM", 0, I, .enabled = 1, XMM, .vec_intr = 1 };
+	const struct row row = { "XMM", 0, I, .enabled = 1, XMM, .vec_intr = 1,
+				 .gprs_intr = 1 };
 	static int watched;
 	struct perf_event_attr attr = row_attr(&row), plain;
 

@@ -251,7 +251,8 @@ static void check_side(struct simd_check *check, const struct simd_sample *s,
 
 	verdict = check_block(check, s, &who, user);
 	if (s->user.abi == PERF_SAMPLE_REGS_ABI_NONE) {
-		if (verdict != ABSENT)
+		/* One that exits still owns the registers. */
+		if (verdict != ABSENT && who.family < 0)
 			check->n.stateless_regs++;
 		if (verdict < WRONG)
 			return;

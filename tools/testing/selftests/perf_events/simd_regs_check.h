@@ -29,8 +29,8 @@ struct simd_side_count {
 struct simd_count {
 	unsigned long samples[2];
 	unsigned long marked[2];
-	unsigned long stateless;	/* of kernel threads and idle */
-	unsigned long stateless_regs;	/* ... that had vector registers anyway */
+	unsigned long stateless;	/* of kernel threads, idle, tasks that exit */
+	unsigned long stateless_regs;	/* ... that had registers which are not theirs */
 	struct simd_side_count user[2], intr[2];
 	unsigned long wrong;		/* not what the task had */
 	unsigned long foreign;		/* another task's values */

@@ -27,7 +27,7 @@ static void expect_clean(struct __test_metadata *_metadata, const struct simd_ch
 	EXPECT_EQ(0UL, n->user[0].absent);
 	EXPECT_EQ(0UL, n->intr[0].absent);
 	/* In the kernel the user's are too, live or saved; a few may be in between. */
-	EXPECT_LE(n->user[1].absent * 100, n->samples[1]);
+	EXPECT_LE(n->user[1].absent * 20, n->samples[1]);
 }
 
 /* Starts the run, or fails the test, or skips it where it cannot be run: false */

@@ -43,13 +43,15 @@ static void settings_change(struct simd_settings *saved, int paranoid)
 
 	simd_sysctl_set("perf_event_paranoid", paranoid);
 	/* An emulator is too slow for the kernel's idea of a quick handler. */
-	set_rate(100000, 0);
+	if (saved->cpu_time_limit)
+		set_rate(100000, 0);
 }
 
 static void settings_restore(const struct simd_settings *saved)
 {
 	simd_sysctl_set("perf_event_paranoid", saved->paranoid);
-	set_rate(saved->sample_rate, saved->cpu_time_limit);
+	if (saved->cpu_time_limit)
+		set_rate(saved->sample_rate, saved->cpu_time_limit);
 }
 
 struct simd_run *simd_run_new(enum simd_scope scope, bool privileged, int paranoid)

@@ -98,7 +98,6 @@ TEST_F(tasks, no_user_state)
 {
 	struct simd_worker *w = simd_run_add(self->run, 0x3500, SIMD_DO_SLEEP);
 
-	w->spin = 10;
 	w->rounds = 1;
 	self->run->min_samples = 300;
 	if (!start_run(_metadata, self->run))
@@ -134,6 +133,7 @@ TEST_F(events, migration)
 		struct simd_worker *w;
 
 		w = simd_run_add(self->run, 0x4100 + (i << 8), SIMD_DO_MIGRATE);
+		w->spin = 20000;
 		w->rounds = 2;
 		w->cpu = -1;
 	}
@@ -199,7 +199,7 @@ TEST_F(events, storm)
 	w->spin = 500;
 	if (!start_run(_metadata, self->run))
 		return;
-	for (i = 0; i < 300; i++) {
+	for (i = 0; i < 150; i++) {
 		attr = simd_clock_attr();
 		simd_attr_vectors(&attr, 2, i % 3 ? 1 << (i % 16) : 0, 1 << (i % 7));
 		attr.sample_period = 20000 + i * 100;
