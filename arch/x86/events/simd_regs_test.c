@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * KUnit tests of the x86 part of SIMD register sampling: the classes of
+ * registers and the XSAVE components that they need, and which registers a
+ * kernel thread shows, where a test can put known values into them.
+ */
+#include <kunit/test.h>
+#include <linux/cpufeature.h>
+#include <linux/perf_event.h>
+#include <linux/perf_simd_regs.h>
+#include <linux/preempt.h>
+#include <linux/slab.h>
+
+#include <asm/fpu/api.h>
+#include <asm/fpu/types.h>
+
+#define GPR(reg)	BIT_ULL(PERF_REG_X86_##reg)
+#define FP(c)		XFEATURE_MASK_##c
+
+struct shape {
+	const char *what;
+	u16 vec_qwords, pred_qwords;
+	u64 regs, vec;
+	u32 pred;
+	bool bad;		/* on any x86 */
+	bool only_64bit;
+	u64 state;		/* what it needs, if it is not bad */
+};
+
+static const struct shape shapes[] = {
+	{ "numbering only", .regs = GPR(AX) },
+	{ "nothing at all" },
+	{ "one XMM", 2, .vec = 1, .state = FP(SSE) },
+	{ "XMM0-7", 2, .vec = 0xff, .state = FP(SSE) },
+	{ "XMM15", 2, .vec = 0x8000, .state = FP(SSE), .only_64bit = true },
+	{ "XMM16", 2, .vec = 0x10000, .bad = true },
+	{ "YMM0-7", 4, .vec = 0xff, .state = FP(SSE) | FP(YMM) },
+	{ "YMM16", 4, .vec = 0x10001, .bad = true },
+	{ "ZMM0", 8, .vec = 1, .only_64bit = true,
+	  .state = FP(SSE) | FP(YMM) | XFEATURE_MASK_ZMM_Hi256 },
+	{ "ZMM31", 8, .vec = 1U << 31, .only_64bit = true, .state = XFEATURE_MASK_Hi16_ZMM },
+	{ "ZMM15-16", 8, .vec = 0x18000, .only_64bit = true,
+	  .state = FP(SSE) | FP(YMM) | XFEATURE_MASK_ZMM_Hi256 | XFEATURE_MASK_Hi16_ZMM },
+	{ "ZMM32", 8, .vec = BIT_ULL(32), .bad = true },
+	{ "OPMASK3", .pred_qwords = 1, .pred = 8, .only_64bit = true,
+	  .state = FP(OPMASK) },
+	{ "OPMASK8", .pred_qwords = 1, .pred = 0x100, .bad = true },
+	{ "wide OPMASK", .pred_qwords = 2, .pred = 1, .bad = true },
+	{ "width of no class", 3, .vec = 1, .bad = true },
+	{ "half an XMM", 1, .vec = 1, .bad = true },
+	{ "R16", .regs = GPR(R16), .only_64bit = true, .state = FP(APX) },
+	{ "R31 and AX", .regs = GPR(R31) | GPR(AX), .only_64bit = true,
+	  .state = FP(APX) },
+	{ "SSP", .regs = GPR(SSP), .only_64bit = true, .state = FP(CET_USER) },
+	{ "bit above SSP", .regs = GPR(SIMD_MAX), .bad = true },
+	{ "top bit", .regs = BIT_ULL(63), .bad = true },
+};
+
+static void shape_desc(const struct shape *shape, char *desc)
+{
+	strscpy(desc, shape->what, KUNIT_PARAM_DESC_SIZE);
+}
+
+KUNIT_ARRAY_PARAM(shape, shapes, shape_desc);
+
+static void get_attr(const struct shape *shape, enum perf_simd_side side,
+		     struct perf_event_attr *attr)
+{
+	*attr = (struct perf_event_attr) {
+		.sample_simd_regs_enabled = 1,
+		.sample_simd_vec_reg_qwords = shape->vec_qwords,
+		.sample_simd_pred_reg_qwords = shape->pred_qwords,
+	};
+
+	if (side == PERF_SIMD_USER) {
+		attr->sample_type = PERF_SAMPLE_REGS_USER;
+		attr->sample_regs_user = shape->regs;
+		attr->sample_simd_vec_reg_user = shape->vec;
+		attr->sample_simd_pred_reg_user = shape->pred;
+	} else {
+		attr->sample_type = PERF_SAMPLE_REGS_INTR;
+		attr->sample_regs_intr = shape->regs;
+		attr->sample_simd_vec_reg_intr = shape->vec;
+		attr->sample_simd_pred_reg_intr = shape->pred;
+	}
+}
+
+static bool has_shape(const struct shape *shape)
+{
+	u64 has = 0;
+
+	if (boot_cpu_has(X86_FEATURE_XSAVE))
+		has = fpu_kernel_cfg.default_features;
+	if (!boot_cpu_has(X86_FEATURE_USER_SHSTK))
+		has &= ~FP(CET_USER);
+
+	return !(shape->state & ~has) &&
+	       (IS_ENABLED(CONFIG_X86_64) || !shape->only_64bit);
+}
+
+static void knows_the_classes(struct kunit *test)
+{
+	const struct shape *shape = test->param_value;
+	struct perf_simd_event simd = {};
+	struct perf_event_attr attr;
+	enum perf_simd_side side;
+	int ret;
+
+	for (side = 0; side < PERF_SIMD_SIDES; side++) {
+		get_attr(shape, side, &attr);
+		ret = perf_simd_regs_validate(&attr);
+
+		if (shape->bad) {
+			KUNIT_EXPECT_EQ(test, ret, -EINVAL);
+			continue;
+		}
+		if (!has_shape(shape)) {
+			/* There is no XMM8 to lack on 32 bits. */
+			if (IS_ENABLED(CONFIG_X86_64))
+				KUNIT_EXPECT_EQ(test, ret, -EOPNOTSUPP);
+			else
+				KUNIT_EXPECT_NE(test, ret, 0);
+			continue;
+		}
+
+		KUNIT_EXPECT_EQ(test, ret, 0);
+		arch_perf_simd_regs_init_event(&attr, &simd);
+		KUNIT_EXPECT_EQ(test, simd.state[side], shape->state);
+		KUNIT_EXPECT_EQ(test, simd.state[!side], 0);
+	}
+}
+
+/* A kernel thread has nothing but what it puts there in an FPU section. */
+
+struct shown {
+	bool user, intr;
+	u64 xmm1[2];
+};
+
+static void look(struct perf_event *event, struct shown *shown)
+{
+	struct perf_regs regs = { .abi = PERF_SAMPLE_REGS_ABI_64 };
+	const struct perf_simd_bank *bank;
+	struct pt_regs pt_regs = {};
+
+	preempt_disable();
+	perf_simd_regs_begin_sample();
+	shown->user = perf_simd_regs_prepare(event, &regs, PERF_SIMD_USER, &pt_regs);
+
+	regs.abi = PERF_SAMPLE_REGS_ABI_64;
+	shown->intr = perf_simd_regs_prepare(event, &regs, PERF_SIMD_INTR, &pt_regs);
+	if (shown->intr) {
+		/* The header is a bank too; XMM1 is the second register. */
+		bank = &regs.simd->bank[1];
+		if (bank->part[0].base)
+			memcpy(shown->xmm1, bank->part[0].base + 16, 16);
+	}
+	preempt_enable();
+}
+
+static void shows_own_fpu_sections_only(struct kunit *test)
+{
+	static const u64 value[2] = { 0x1122334455667788, 0x99aabbccddeeff00 };
+	struct perf_event *event = kunit_kzalloc(test, sizeof(*event), GFP_KERNEL);
+	struct shown before, inside, unprivileged, after;
+
+	if (!boot_cpu_has(X86_FEATURE_XSAVE))
+		kunit_skip(test, "needs XSAVE");
+
+	KUNIT_ASSERT_NOT_NULL(test, event);
+	event->attr.sample_type = PERF_SAMPLE_REGS_USER | PERF_SAMPLE_REGS_INTR;
+	event->attr.sample_simd_regs_enabled = 1;
+	event->attr.sample_simd_vec_reg_qwords = 2;
+	event->attr.sample_simd_vec_reg_user = 2;
+	event->attr.sample_simd_vec_reg_intr = 2;
+	KUNIT_ASSERT_EQ(test, perf_simd_regs_init_event(event), 0);
+
+	event->simd->kernel = true;
+	look(event, &before);
+
+	kernel_fpu_begin();
+	asm volatile("movups %0, %%xmm1" : : "m" (value));
+	look(event, &inside);
+	event->simd->kernel = false;
+	look(event, &unprivileged);
+	kernel_fpu_end();
+
+	event->simd->kernel = true;
+	look(event, &after);
+	perf_simd_regs_free_event(event);
+
+	KUNIT_EXPECT_FALSE(test, before.user);
+	KUNIT_EXPECT_FALSE(test, before.intr);
+	KUNIT_EXPECT_FALSE(test, inside.user);
+	KUNIT_EXPECT_TRUE(test, inside.intr);
+	KUNIT_EXPECT_MEMEQ(test, inside.xmm1, value, sizeof(value));
+	KUNIT_EXPECT_FALSE(test, unprivileged.user);
+	KUNIT_EXPECT_FALSE(test, unprivileged.intr);
+	KUNIT_EXPECT_FALSE(test, after.user);
+	KUNIT_EXPECT_FALSE(test, after.intr);
+}
+
+static struct kunit_case simd_regs_x86_cases[] = {
+	KUNIT_CASE_PARAM(knows_the_classes, shape_gen_params),
+	KUNIT_CASE(shows_own_fpu_sections_only),
+	{}
+};
+
+static struct kunit_suite simd_regs_x86_suite = {
+	.name = "perf_simd_regs_x86",
+	.test_cases = simd_regs_x86_cases,
+};
+
+kunit_test_suite(simd_regs_x86_suite);
