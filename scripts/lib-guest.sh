@@ -7,10 +7,10 @@
 
 GUEST=$BUILD/guest/$ARCH
 
-GUEST_PACKAGES=(bash coreutils diffutils findutils grep mawk sed procps util-linux hostname)
-# Of these two packages, what somebody would run in a guest.
-GUEST_PROGRAMS=(ps pgrep pkill kill sysctl top free uptime vmstat watch
-	chrt dmesg findmnt flock getopt mount mountpoint nsenter prlimit rev
+GUEST_PACKAGES=(bash bc coreutils diffutils findutils grep mawk sed procps util-linux libc-bin tar hostname)
+# Of the larger packages, what somebody would run in a guest.
+GUEST_PROGRAMS=(tar ps pgrep pkill kill sysctl top free uptime vmstat watch
+	bc getconf chrt dmesg findmnt flock getopt mount mountpoint nsenter prlimit rev
 	setarch setpriv setsid taskset umount unshare lscpu more)
 
 guest_packages()

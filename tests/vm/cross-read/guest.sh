@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# Runs in the guest: guest.sh KERNEL records with both perfs, then reads all
+# files that there are with both.
+set -eu -o pipefail
+
+kernel=$1
+declare -A PERF=([base]=/root/perf-base [ours]=/usr/bin/perf)
+
+fail()
+{
+	echo "error: $*"
+	exit 1
+}
+
+# record PERF NAME OPTION...
+record()
+{
+	local perf=$1 file=$kernel-$1-$2.data
+
+	shift 2
+	"${PERF[$perf]}" record -q -e cpu-clock -c 500000 -o "$file" "$@" -- \
+		bash -c 'for i in {1..20000}; do :; done' ||
+		fail "$perf perf cannot record in the $kernel kernel: $*"
+}
+
+# read_with PERF FILE: all ways of reading work and complain about nothing.
+read_with()
+{
+	local perf=$1 file=$2 way fields=+iregs,+uregs
+
+	[[ $file != *-plain.data ]] || fields=+period
+	"${PERF[$perf]}" script -i "$file" -F comm,tid,time,event,ip > "$perf.script" 2> err ||
+		{ cat err; fail "$perf perf cannot read $file"; }
+	for way in 'report -D' 'report --stdio' "script -F $fields"; do
+		# shellcheck disable=SC2086 # words of a command
+		"${PERF[$perf]}" $way -i "$file" > out 2>> err ||
+			{ cat err; fail "$perf perf cannot do '$way' with $file"; }
+		[ -s out ] || fail "$perf perf prints nothing for '$way' with $file"
+	done
+	if grep -iE 'error|invalid|malformed|corrupt|out of (range|bounds)|bad ' err; then
+		fail "$perf perf complains about $file"
+	fi
+}
+
+[ ! -f files.tar ] || tar xf files.tar
+for perf in base ours; do
+	record $perf plain
+	record $perf gpr -Iax,bx,cx,ip,sp --user-regs=ax,ip
+done
+if [ "$kernel" = ours ]; then
+	record ours simd -Iax,ip,ymm --user-regs=ip
+	record ours both -Iax,ymm0-3 --user-regs=ip,xmm
+else
+	# An old kernel: a clear message that names the reason.
+	if "${PERF[ours]}" record -e cpu-clock -Iymm -o none true > err 2>&1; then
+		fail "our perf says it recorded YMM in a kernel that cannot"
+	fi
+	cat err
+	if grep -q 'Invalid argument' err || [ ! -s err ]; then
+		fail "our perf does not say that the kernel cannot sample YMM"
+	fi
+fi
+for file in *.data; do
+	for perf in base ours; do
+		read_with $perf "$file"
+	done
+	[ -s base.script ] || fail "$file has no samples"
+	cmp base.script ours.script || fail "the two perfs read different samples from $file"
+	echo "ok $file: $(wc -l < ours.script) samples, the same by both"
+done
+tar cf files.tar *.data
