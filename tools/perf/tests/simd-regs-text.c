@@ -101,10 +101,11 @@ static const struct text_case text_cases[] = {
 			".... OPMASK[1] 0x0000000000000009\n"
 			".... OPMASK[7] 0x000000000000000a\n",
 		.line =
-			"   IP:0x1000 "
-			"YMM2:0x0000000000000004000000000000000300000000000000020000000000000001 "
-			"YMM15:0x0000000000000008000000000000000700000000000000060000000000000005 "
-			"OPMASK1:0x0000000000000009 OPMASK7:0x000000000000000a ",
+			"IP:0x1000\n"
+			"YMM2:0x0000000000000004000000000000000300000000000000020000000000000001\n"
+			"YMM15:0x0000000000000008000000000000000700000000000000060000000000000005\n"
+			"OPMASK1:0x0000000000000009\n"
+			"OPMASK7:0x000000000000000a\n",
 	},
 	{
 		.name = "R16, R31, SSP", .e_machine = EM_X86_64, .enabled = true, .abi = ABI_64,
@@ -114,7 +115,10 @@ static const struct text_case text_cases[] = {
 			".... R16   0x0000000000001000\n"
 			".... R31   0x0000000000001001\n"
 			".... SSP   0x0000000000001002\n",
-		.line = "  R16:0x1000   R31:0x1001   SSP:0x1002 ",
+		.line =
+			"R16:0x1000\n"
+			"R31:0x1001\n"
+			"SSP:0x1002\n",
 	},
 	{
 		.name = "the same bits without the SIMD fields", .e_machine = EM_X86_64,
@@ -123,7 +127,9 @@ static const struct text_case text_cases[] = {
 			"... intr regs: mask 0xc000000000 ABI 64-bit\n"
 			".... XMM3  0x0000000000001000\n"
 			".... XMM3  0x0000000000001001\n",
-		.line = " XMM3:0x1000  XMM3:0x1001 ",
+		.line =
+			"XMM3:0x1000\n"
+			"XMM3:0x1001\n",
 	},
 	{
 		.name = "a 32-bit task", .e_machine = EM_386, .enabled = true,
@@ -134,7 +140,8 @@ static const struct text_case text_cases[] = {
 			"... SIMD ABI nr_vectors 1 vector_qwords 2 nr_pred 0 pred_qwords 0\n"
 			".... XMM[0][0] 0x0000000000000001\n"
 			".... XMM[0][1] 0x0000000000000002\n",
-		.line = "XMM0:0x00000000000000020000000000000001 ",
+		.line =
+			"XMM0:0x00000000000000020000000000000001\n",
 	},
 	{
 		.name = "none to trust", .e_machine = EM_X86_64, .mask = 1, .enabled = true,
@@ -144,7 +151,8 @@ static const struct text_case text_cases[] = {
 			"... intr regs: mask 0x1 ABI 64-bit SIMD\n"
 			".... AX    0x0000000000001000\n"
 			"... SIMD ABI nr_vectors 0 vector_qwords 8 nr_pred 0 pred_qwords 0\n",
-		.line = "   AX:0x1000 ",
+		.line =
+			"AX:0x1000\n",
 	},
 	{
 		.name = "SVE, 1024 bits", .e_machine = EM_AARCH64, .mask = 1ULL << 31,
@@ -165,9 +173,10 @@ static const struct text_case text_cases[] = {
 			".... FFR[0] 0x0000000000000006\n"
 			".... FFR[1] 0x0000000000000007\n",
 		.line =
-			"   sp:0x1000 Z31:0x000000000000000300000000000000020000000000000001 "
-			"P15:0x00000000000000050000000000000004 "
-			"FFR:0x00000000000000070000000000000006 ",
+			"sp:0x1000\n"
+			"Z31:0x000000000000000300000000000000020000000000000001\n"
+			"P15:0x00000000000000050000000000000004\n"
+			"FFR:0x00000000000000070000000000000006\n",
 	},
 	{
 		.name = "SVE, 128 bits", .e_machine = EM_AARCH64, .enabled = true,
@@ -183,7 +192,8 @@ static const struct text_case text_cases[] = {
 			".... Z[0][1] 0x0000000000000002\n"
 			".... FFR   0x0000000000000003\n",
 		.line =
-			"Z0:0x00000000000000020000000000000001 FFR:0x0000000000000003 ",
+			"Z0:0x00000000000000020000000000000001\n"
+			"FFR:0x0000000000000003\n",
 	},
 	{
 		.name = "no SVE", .e_machine = EM_AARCH64, .enabled = true,
@@ -194,7 +204,8 @@ static const struct text_case text_cases[] = {
 			"... SIMD ABI nr_vectors 1 vector_qwords 2 nr_pred 0 pred_qwords 0\n"
 			".... V[4][0] 0x0000000000000001\n"
 			".... V[4][1] 0x0000000000000002\n",
-		.line = "V4:0x00000000000000020000000000000001 ",
+		.line =
+			"V4:0x00000000000000020000000000000001\n",
 	},
 	{
 		.name = "an architecture without tables", .e_machine = EM_S390, .enabled = true,
@@ -208,7 +219,9 @@ static const struct text_case text_cases[] = {
 			"... SIMD ABI nr_vectors 1 vector_qwords 1 nr_pred 1 pred_qwords 1\n"
 			".... VEC[1][0] 0x0000000000000001\n"
 			".... PRED[0] 0x0000000000000002\n",
-		.line = "VEC1:0x0000000000000001 PRED0:0x0000000000000002 ",
+		.line =
+			"VEC1:0x0000000000000001\n"
+			"PRED0:0x0000000000000002\n",
 	},
 };
 
@@ -219,6 +232,20 @@ static int check_text(const struct text_case *tc, const char *what, const char *
 		return TEST_OK;
 	pr_debug("FAILED %s of \"%s\":\n%s\ninstead of\n%s\n", what, tc->name, text, expect);
 	return TEST_FAIL;
+}
+
+/* A register on each line instead of all on one, for the sake of those who read this. */
+static void one_per_line(char *text)
+{
+	char *to = text;
+
+	for (const char *from = text; *from; from++) {
+		if (*from != ' ')
+			*to++ = *from;
+		else if (to != text && to[-1] != '\n')
+			*to++ = '\n';
+	}
+	*to = '\0';
 }
 
 static int text_one(const struct text_case *tc)
@@ -247,6 +274,7 @@ static int text_one(const struct text_case *tc)
 	TEST_ASSERT_VAL("stream", fp);
 	regs_dump__fprintf(fp, &regs, &attr, tc->e_machine, 0);
 	fclose(fp);
+	one_per_line(text);
 	ret |= check_text(tc, "line", text, tc->line);
 	free(text);
 	return ret;

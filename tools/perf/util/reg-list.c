@@ -12,7 +12,6 @@
  * widest: the narrow ones are its low bits.
  */
 #include <ctype.h>
-#include <elf.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,11 +33,6 @@ struct reg_range {
 	unsigned int last;
 };
 
-static bool is_x86(uint16_t e_machine)
-{
-	return e_machine == EM_X86_64 || e_machine == EM_386;
-}
-
 /**
  * reg_avail__init - find out what can be asked for
  * @avail: is filled in, but for the caps
@@ -52,7 +46,7 @@ void reg_avail__init(struct reg_avail *avail, uint16_t e_machine, bool intr)
 	memset(avail, 0, sizeof(*avail));
 	avail->e_machine = e_machine;
 	avail->intr = intr;
-	if (is_x86(e_machine))
+	if (e_machine_is_x86(e_machine))
 		avail->legacy_xmm = mask & PERF_REG_EXTENDED_MASK;
 	avail->gprs = mask & ~avail->legacy_xmm;
 }
@@ -88,21 +82,9 @@ static u64 find_name(const struct reg_avail *avail, u64 mask, bool ext, const ch
 	return found;
 }
 
-/* Two words of sample_regs_* for each XMM register. */
-static u64 legacy_xmm_bits(u64 regs)
-{
-	u64 bits = 0;
-
-	for (unsigned int nr = 0; nr < PERF_X86_SIMD_XMM_REGS; nr++) {
-		if (regs >> nr & 1)
-			bits |= 3ULL << (PERF_REG_X86_XMM0 + 2 * nr);
-	}
-	return bits;
-}
-
 static bool is_xmm(const struct reg_avail *avail, const struct simd_class *class)
 {
-	return is_x86(avail->e_machine) && !class->pred &&
+	return e_machine_is_x86(avail->e_machine) && !class->pred &&
 	       class->qwords == PERF_X86_SIMD_XMM_QWORDS;
 }
 
@@ -113,7 +95,8 @@ static u64 class_mask(struct reg_avail *avail, const struct simd_class *class, s
 	const u64 all = ((1ULL << class->nr) - 1) << class->first;
 	const struct simd_regs_caps *caps = reg_avail__caps(avail);
 
-	*legacy = caps->err && is_xmm(avail, class) && avail->legacy_xmm == legacy_xmm_bits(all);
+	*legacy = caps->err && is_xmm(avail, class) &&
+		  avail->legacy_xmm == simd_legacy_xmm_bits(all);
 	return *legacy ? all : caps->class[idx].mask;
 }
 
@@ -167,8 +150,9 @@ static const char *refusal(const struct simd_regs_caps *caps, int err)
 	case EPERM:
 		return "no permission to open an event, see /proc/sys/kernel/perf_event_paranoid";
 	case EOPNOTSUPP:
-		return caps->err ? "this kernel samples no SIMD or extended registers on this machine" :
-				   "this machine does not have it, or none of its events can sample it";
+		if (caps->err)
+			return "this kernel samples no SIMD or extended registers on this machine";
+		return "this machine does not have it, or none of its events can sample it";
 	default:
 		return "this kernel refuses to sample it";
 	}
@@ -218,7 +202,7 @@ static int add_simd(struct reg_list *list, struct reg_avail *avail, const struct
 		bits = mask;
 
 	if (legacy) {
-		list->regs |= legacy_xmm_bits(bits);
+		list->regs |= simd_legacy_xmm_bits(bits);
 	} else if (class->pred) {
 		list->pred |= bits;
 		list->pred_qwords = max(list->pred_qwords, caps->class[idx].qwords);

@@ -3,7 +3,6 @@
  * The registers of a sample as text. Both forms walk the same registers: what
  * the sample has, in the order in which it has them.
  */
-#include <inttypes.h>
 #include <linux/bitmap.h>
 #include <linux/kernel.h>
 #include <linux/perf_event.h>
@@ -45,7 +44,7 @@ static void dump_simd_reg(FILE *fp, const struct simd_reg *reg)
 			scnprintf(name, sizeof(name), "%s%s", simd_reg__name(reg), nr);
 		else
 			scnprintf(name, sizeof(name), "%s%s[%u]", simd_reg__name(reg), nr, i);
-		fprintf(fp, ".... %-5s 0x%016" PRIx64 "\n", name, reg->data[i]);
+		fprintf(fp, ".... %-5s 0x%016llx\n", name, (unsigned long long)reg->data[i]);
 	}
 }
 
@@ -54,7 +53,7 @@ static void dump_simd(FILE *fp, const struct simd_regs *simd, uint16_t e_machine
 	struct simd_reg reg;
 
 	fprintf(fp, "... SIMD ABI nr_vectors %u vector_qwords %u nr_pred %u pred_qwords %u\n",
-	       simd->nr_vectors, simd->vector_qwords, simd->nr_pred, simd->pred_qwords);
+		simd->nr_vectors, simd->vector_qwords, simd->nr_pred, simd->pred_qwords);
 
 	for (unsigned int i = 0; simd_regs__reg(simd, e_machine, i, &reg); i++)
 		dump_simd_reg(fp, &reg);
@@ -78,12 +77,12 @@ void regs_dump__dump(FILE *fp, const char *side, const struct regs_dump *regs,
 	if (!regs->regs)
 		return;
 
-	fprintf(fp, "... %s regs: mask 0x%" PRIx64 " ABI %s%s\n", side, mask, abi_name(regs->abi),
-	       regs->abi & PERF_SAMPLE_REGS_ABI_SIMD ? " SIMD" : "");
+	fprintf(fp, "... %s regs: mask 0x%llx ABI %s%s\n", side, (unsigned long long)mask,
+		abi_name(regs->abi), regs->abi & PERF_SAMPLE_REGS_ABI_SIMD ? " SIMD" : "");
 
 	for_each_set_bit(id, (unsigned long *)&mask, sizeof(mask) * 8) {
-		fprintf(fp, ".... %-5s 0x%016" PRIx64 "\n",
-		       sample_reg_name(id, attr, e_machine, e_flags), regs->regs[i++]);
+		fprintf(fp, ".... %-5s 0x%016llx\n", sample_reg_name(id, attr, e_machine, e_flags),
+			(unsigned long long)regs->regs[i++]);
 	}
 
 	if (regs->abi & PERF_SAMPLE_REGS_ABI_SIMD)
@@ -100,7 +99,7 @@ static int fprintf_simd_reg(FILE *fp, const struct simd_reg *reg)
 
 	printed += fprintf(fp, ":0x");
 	for (unsigned int i = reg->qwords; i > 0; i--)
-		printed += fprintf(fp, "%016" PRIx64, reg->data[i - 1]);
+		printed += fprintf(fp, "%016llx", (unsigned long long)reg->data[i - 1]);
 
 	return printed + fprintf(fp, " ");
 }
@@ -125,8 +124,9 @@ int regs_dump__fprintf(FILE *fp, const struct regs_dump *regs,
 		return 0;
 
 	for_each_set_bit(id, (unsigned long *)&mask, sizeof(mask) * 8) {
-		printed += fprintf(fp, "%5s:0x%" PRIx64 " ",
-				   sample_reg_name(id, attr, e_machine, e_flags), regs->regs[i++]);
+		printed += fprintf(fp, "%5s:0x%llx ",
+				   sample_reg_name(id, attr, e_machine, e_flags),
+				   (unsigned long long)regs->regs[i++]);
 	}
 
 	if (!(regs->abi & PERF_SAMPLE_REGS_ABI_SIMD))

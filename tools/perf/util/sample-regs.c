@@ -12,7 +12,6 @@
  * other byte order has been swapped as an array of u64 before it gets here,
  * which is right for every part of the block.
  */
-#include <inttypes.h>
 #include <string.h>
 #include <linux/bitops.h>
 #include <linux/compiler.h>
@@ -54,7 +53,7 @@ static size_t cursor__left(const struct cursor *cur)
 }
 
 __printf(2, 3)
-static const __u64 *malformed(const struct cursor *cur, const char *fmt, ...)
+static const __u64 *bad_block(const struct cursor *cur, const char *fmt, ...)
 {
 	char msg[160];
 	va_list args;
@@ -76,13 +75,13 @@ static const __u64 *parse_simd(struct simd_regs *simd, struct cursor *cur)
 	size_t left = cursor__left(cur), size;
 
 	if (left < SIMD_HEADER_QWORDS)
-		return malformed(cur, "the SIMD header needs %d words, %zu left",
+		return bad_block(cur, "the SIMD header needs %d words, %zu left",
 				 SIMD_HEADER_QWORDS, left);
 
 	for (int i = 0; i < SIMD_HEADER_QWORDS; i++) {
 		if (header[i] > SIMD_HEADER_WORD_MAX)
-			return malformed(cur, "word %d of the SIMD header is %#" PRIx64,
-					 i, (u64)header[i]);
+			return bad_block(cur, "word %d of the SIMD header is %#llx",
+					 i, (unsigned long long)header[i]);
 	}
 
 	simd->nr_vectors = header[SIMD_NR_VECTORS];
@@ -92,18 +91,19 @@ static const __u64 *parse_simd(struct simd_regs *simd, struct cursor *cur)
 
 	size = simd_regs__qwords(simd);
 	if (size > left - SIMD_HEADER_QWORDS)
-		return malformed(cur, "%u * %u and %u * %u words need %zu, %zu left",
+		return bad_block(cur, "%u * %u and %u * %u words need %zu, %zu left",
 				 simd->nr_vectors, simd->vector_qwords, simd->nr_pred,
 				 simd->pred_qwords, size, left - SIMD_HEADER_QWORDS);
 
 	/* The masks tell which registers these are. */
 	if (simd->nr_vectors > hweight64(simd->vec_mask) ||
 	    simd->nr_pred > hweight64(simd->pred_mask))
-		return malformed(cur, "%u vectors and %u predicates for masks %#" PRIx64 " and %#" PRIx64,
-				 simd->nr_vectors, simd->nr_pred, simd->vec_mask, simd->pred_mask);
+		return bad_block(cur, "%u vectors and %u predicates, asked for were %lu and %lu",
+				 simd->nr_vectors, simd->nr_pred,
+				 hweight64(simd->vec_mask), hweight64(simd->pred_mask));
 
 	if ((simd->nr_vectors && !simd->vector_qwords) || (simd->nr_pred && !simd->pred_qwords))
-		return malformed(cur, "registers without a width");
+		return bad_block(cur, "registers without a width");
 
 	simd->data = (const u64 *)header + SIMD_HEADER_QWORDS;
 	return header + SIMD_HEADER_QWORDS + size;
@@ -133,7 +133,7 @@ const __u64 *regs_dump__parse(struct regs_dump *regs, const struct perf_event_at
 		return NULL;
 
 	if (!cursor__left(&cur))
-		return malformed(&cur, "the sample ends before them");
+		return bad_block(&cur, "the sample ends before them");
 
 	regs->abi = *cur.pos++;
 	if (regs->abi == PERF_SAMPLE_REGS_ABI_NONE)
@@ -142,7 +142,7 @@ const __u64 *regs_dump__parse(struct regs_dump *regs, const struct perf_event_at
 	regs->mask = intr ? attr->sample_regs_intr : attr->sample_regs_user;
 	nr = hweight64(regs->mask);
 	if (nr > cursor__left(&cur))
-		return malformed(&cur, "they need %zu words, %zu left", nr, cursor__left(&cur));
+		return bad_block(&cur, "they need %zu words, %zu left", nr, cursor__left(&cur));
 
 	regs->regs = (u64 *)cur.pos;
 	cur.pos += nr;

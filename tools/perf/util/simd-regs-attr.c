@@ -4,7 +4,6 @@
  * user asked for, given up for the older way to sample XMM registers where that
  * is the only one, and explained if the kernel refuses them.
  */
-#include <elf.h>
 #include <errno.h>
 #include <string.h>
 #include <linux/kernel.h>
@@ -124,15 +123,12 @@ bool evsel__simd_regs_fallback(struct evsel *evsel, int err)
 
 	if (err != -EOPNOTSUPP || !attr->precise_ip || !attr__wants_just_xmm(attr))
 		return false;
-	if (e_machine != EM_X86_64 && e_machine != EM_386)
+	if (!e_machine_is_x86(e_machine))
 		return false;
 	if (!(perf_intr_reg_mask(e_machine) & PERF_REG_EXTENDED_MASK))
 		return false;
 
-	for (unsigned int nr = 0; nr < PERF_X86_SIMD_XMM_REGS; nr++) {
-		if (attr->sample_simd_vec_reg_intr >> nr & 1)
-			attr->sample_regs_intr |= 3ULL << (PERF_REG_X86_XMM0 + 2 * nr);
-	}
+	attr->sample_regs_intr |= simd_legacy_xmm_bits(attr->sample_simd_vec_reg_intr);
 	perf_event_attr__copy_simd_regs(attr, &none);
 
 	pr_debug2("%s: asking for XMM registers without the SIMD fields\n", evsel__name(evsel));
@@ -181,7 +177,8 @@ int evsel__simd_regs_strerror(struct evsel *evsel, int err, char *msg, size_t si
  * @to: where to
  * @from: an attr of the full size; one of zeros clears the fields
  */
-void perf_event_attr__copy_simd_regs(struct perf_event_attr *to, const struct perf_event_attr *from)
+void perf_event_attr__copy_simd_regs(struct perf_event_attr *to,
+				     const struct perf_event_attr *from)
 {
 	to->sample_simd_regs_enabled = from->sample_simd_regs_enabled;
 	to->sample_simd_vec_reg_qwords = from->sample_simd_vec_reg_qwords;

@@ -35,7 +35,8 @@ void evsel__config_sample_regs(struct evsel *evsel, const struct record_opts *op
 bool evsel__simd_regs_fallback(struct evsel *evsel, int err);
 int evsel__simd_regs_strerror(struct evsel *evsel, int err, char *msg, size_t size);
 
-void perf_event_attr__copy_simd_regs(struct perf_event_attr *to, const struct perf_event_attr *from);
+void perf_event_attr__copy_simd_regs(struct perf_event_attr *to,
+				     const struct perf_event_attr *from);
 void perf_event_attr__drop_user_simd_regs(struct perf_event_attr *attr);
 
 #endif /* __PERF_SIMD_REGS_ATTR_H */

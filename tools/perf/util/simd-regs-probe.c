@@ -74,17 +74,19 @@ static struct perf_event_attr base_attr(uint16_t e_machine, bool intr)
 	struct perf_event_attr attr = {
 		.size				= sizeof(attr),
 		.sample_period			= 1000000,
-		.sample_type			= intr ? PERF_SAMPLE_REGS_INTR : PERF_SAMPLE_REGS_USER,
 		.disabled			= 1,
 		.exclude_kernel			= 1,
 		.exclude_hv			= 1,
 		.sample_simd_regs_enabled	= 1,
 	};
 
-	if (intr)
+	if (intr) {
+		attr.sample_type = PERF_SAMPLE_REGS_INTR;
 		attr.sample_regs_intr = 1ULL << perf_arch_reg_ip(e_machine);
-	else
+	} else {
+		attr.sample_type = PERF_SAMPLE_REGS_USER;
 		attr.sample_regs_user = 1ULL << perf_arch_reg_ip(e_machine);
+	}
 	return attr;
 }
 
@@ -103,8 +105,10 @@ static int try_simd(uint16_t e_machine, bool intr, bool gpr, bool pred, u64 mask
 {
 	struct perf_event_attr attr = base_attr(e_machine, intr);
 
-	if (!gpr)
-		attr.sample_regs_intr = attr.sample_regs_user = 0;
+	if (!gpr) {
+		attr.sample_regs_intr = 0;
+		attr.sample_regs_user = 0;
+	}
 
 	if (pred) {
 		attr.sample_simd_pred_reg_qwords = qwords;

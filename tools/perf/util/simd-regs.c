@@ -3,7 +3,6 @@
  * Names of vector and predicate registers, and of the general purpose registers
  * that sample_simd_regs_enabled adds: tables for each architecture.
  */
-#include <elf.h>
 #include <linux/kernel.h>
 #include <linux/perf_event.h>
 
@@ -51,11 +50,6 @@ static const struct simd_class arm64_classes[] = {
 	[FFR] = { .name = "FFR", .nr = 1, .first = 16, .pred = true },
 };
 
-static bool is_x86(uint16_t e_machine)
-{
-	return e_machine == EM_X86_64 || e_machine == EM_386;
-}
-
 static bool is_arm(uint16_t e_machine)
 {
 	return e_machine == EM_AARCH64 || e_machine == EM_ARM;
@@ -75,7 +69,7 @@ static bool is_powerpc(uint16_t e_machine)
  */
 const struct simd_class *simd_classes(uint16_t e_machine, size_t *nr)
 {
-	if (is_x86(e_machine)) {
+	if (e_machine_is_x86(e_machine)) {
 		*nr = ARRAY_SIZE(x86_classes);
 		return x86_classes;
 	}
@@ -101,7 +95,8 @@ static const struct simd_class *x86_class(unsigned int qwords, bool pred)
  * V registers are the low 128 bits of the Z registers. A task that uses SVE with
  * vectors of 128 bits can be told from one that doesn't by its predicates.
  */
-static const struct simd_class *arm64_class(const struct simd_regs *simd, unsigned int bit, bool pred)
+static const struct simd_class *arm64_class(const struct simd_regs *simd, unsigned int bit,
+					    bool pred)
 {
 	if (pred)
 		return &arm64_classes[bit >= arm64_classes[FFR].first ? FFR : P];
@@ -148,7 +143,7 @@ bool simd_regs__reg(const struct simd_regs *simd, uint16_t e_machine, unsigned i
 	}
 
 	reg->class = NULL;
-	if (is_x86(e_machine))
+	if (e_machine_is_x86(e_machine))
 		reg->class = x86_class(reg->qwords, reg->pred);
 	else if (is_arm(e_machine))
 		reg->class = arm64_class(simd, bit, reg->pred);
@@ -207,7 +202,7 @@ u64 simd_ext_gprs(uint16_t e_machine)
 {
 	u64 mask = 0;
 
-	if (!is_x86(e_machine))
+	if (!e_machine_is_x86(e_machine))
 		return 0;
 
 	for (size_t i = 0; i < ARRAY_SIZE(x86_ext_gpr_names); i++) {
@@ -215,6 +210,22 @@ u64 simd_ext_gprs(uint16_t e_machine)
 			mask |= 1ULL << i;
 	}
 	return mask;
+}
+
+/**
+ * simd_legacy_xmm_bits - the bits of sample_regs_* for XMM registers, which have
+ *			  two each without sample_simd_regs_enabled
+ * @regs: a mask of the registers
+ */
+u64 simd_legacy_xmm_bits(u64 regs)
+{
+	u64 bits = 0;
+
+	for (unsigned int nr = 0; nr < PERF_X86_SIMD_XMM_REGS; nr++) {
+		if (regs >> nr & 1)
+			bits |= 3ULL << (PERF_REG_X86_XMM0 + 2 * nr);
+	}
+	return bits;
 }
 
 /**
@@ -235,7 +246,7 @@ const char *sample_reg_name(int id, const struct perf_event_attr *attr,
 
 static bool same_family(uint16_t a, uint16_t b)
 {
-	return a == b || (is_x86(a) && is_x86(b)) || (is_arm(a) && is_arm(b)) ||
+	return a == b || (e_machine_is_x86(a) && e_machine_is_x86(b)) || (is_arm(a) && is_arm(b)) ||
 	       (is_powerpc(a) && is_powerpc(b));
 }
 

@@ -7,6 +7,7 @@
  * the names of sampled registers. All of it is about an architecture, the one
  * of a file for instance, never about the machine that perf runs on.
  */
+#include <elf.h>
 #include <linux/types.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -57,7 +58,13 @@ bool simd_regs__reg(const struct simd_regs *simd, uint16_t e_machine, unsigned i
 const char *simd_reg__name(const struct simd_reg *reg);
 bool simd_reg__has_nr(const struct simd_reg *reg);
 
+static inline bool e_machine_is_x86(uint16_t e_machine)
+{
+	return e_machine == EM_X86_64 || e_machine == EM_386;
+}
+
 u64 simd_ext_gprs(uint16_t e_machine);
+u64 simd_legacy_xmm_bits(u64 regs);
 const char *sample_reg_name(int id, const struct perf_event_attr *attr,
 			    uint16_t e_machine, uint32_t e_flags);
 uint16_t evsel__regs_e_machine(struct evsel *evsel, struct thread *thread,

@@ -1,6 +1,6 @@
 #!/bin/bash
-# perf record of SIMD registers
 # SPDX-License-Identifier: GPL-2.0
+# perf record of SIMD registers
 
 set -e
 

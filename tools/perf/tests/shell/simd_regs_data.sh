@@ -1,6 +1,6 @@
 #!/bin/bash
-# SIMD registers in perf.data files of other machines
 # SPDX-License-Identifier: GPL-2.0
+# SIMD registers in perf.data files of other machines
 
 set -e
 

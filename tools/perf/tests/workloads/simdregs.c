@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+// SPDX-License-Identifier: GPL-2.0
 /*
  * A loop that keeps a known value in each vector register. While the code is in
  * simdregs_loop(), word q of register r is SIMDREGS_WORD(r, q).
@@ -24,16 +24,16 @@
 #define NR_REGS		32
 #define NR_QWORDS	4
 
-static volatile sig_atomic_t done;
-
-/* Loads the registers, and runs until done is set. nr is a system call's number or -1. */
-typedef void (*simdregs_fn)(const uint64_t regs[NR_REGS][NR_QWORDS],
-			    volatile sig_atomic_t *done, long nr);
+/* Read by the loop below, through a pointer. */
+static sig_atomic_t done;
 
 static void sighandler(int sig __maybe_unused)
 {
 	done = 1;
 }
+
+/* Loads the registers, and runs until *done is set. nr is a system call or -1. */
+typedef void simdregs_fn(const uint64_t regs[NR_REGS][NR_QWORDS], sig_atomic_t *done, long nr);
 
 /*
  * Written in assembly as a whole: a compiler would be free to use the registers
@@ -45,27 +45,22 @@ static void sighandler(int sig __maybe_unused)
 
 #if defined(__x86_64__)
 
-/* regs in rdi, done in rsi, syscall number (or -1) in rdx */
-#define X86_LOAD(mov, type, n) mov " " #n " * 32(%rdi), %" type #n "\n"
-#define X86_LOAD_ALL(mov, type) \
-	X86_LOAD(mov, type, 0) X86_LOAD(mov, type, 1) \
-	X86_LOAD(mov, type, 2) X86_LOAD(mov, type, 3) \
-	X86_LOAD(mov, type, 4) X86_LOAD(mov, type, 5) \
-	X86_LOAD(mov, type, 6) X86_LOAD(mov, type, 7) \
-	X86_LOAD(mov, type, 8) X86_LOAD(mov, type, 9) \
-	X86_LOAD(mov, type, 10) X86_LOAD(mov, type, 11) \
-	X86_LOAD(mov, type, 12) X86_LOAD(mov, type, 13) \
-	X86_LOAD(mov, type, 14) X86_LOAD(mov, type, 15)
-
+/* regs in rdi, done in rsi, nr in rdx */
 asm(".pushsection .text, \"ax\"\n"
-    FUNC(simdregs_load_xmm)
-	X86_LOAD_ALL("movdqu", "xmm")
+	FUNC(simdregs_load_xmm)
+	".irp r, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15\n"
+	"movdqu \\r * 32(%rdi), %xmm\\r\n"
+	".endr\n"
 	"jmp simdregs_loop\n"
-    END(simdregs_load_xmm)
-    FUNC(simdregs_load_ymm)
-	X86_LOAD_ALL("vmovdqu", "ymm")
-    END(simdregs_load_ymm)
-    FUNC(simdregs_loop)
+	END(simdregs_load_xmm)
+
+	FUNC(simdregs_load_ymm)
+	".irp r, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15\n"
+	"vmovdqu \\r * 32(%rdi), %ymm\\r\n"
+	".endr\n"
+	END(simdregs_load_ymm)
+
+	FUNC(simdregs_loop)
 	"1: cmpl $0, (%rsi)\n"
 	"jne simdregs_end\n"
 	"testq %rdx, %rdx\n"
@@ -73,70 +68,68 @@ asm(".pushsection .text, \"ax\"\n"
 	"movq %rdx, %rax\n"
 	"syscall\n"
 	"jmp 1b\n"
-    END(simdregs_loop)
-    FUNC(simdregs_end)
+	END(simdregs_loop)
+
+	FUNC(simdregs_end)
 	"ret\n"
-    END(simdregs_end)
-    ".popsection\n");
+	END(simdregs_end)
+	".popsection\n");
 
-void simdregs_load_xmm(const uint64_t regs[NR_REGS][NR_QWORDS],
-		       volatile sig_atomic_t *done, long nr);
-void simdregs_load_ymm(const uint64_t regs[NR_REGS][NR_QWORDS],
-		       volatile sig_atomic_t *done, long nr);
+simdregs_fn simdregs_load_xmm, simdregs_load_ymm;
 
-static simdregs_fn simdregs_function(void)
+static simdregs_fn *simdregs_function(void)
 {
 	return __builtin_cpu_supports("avx") ? simdregs_load_ymm : simdregs_load_xmm;
 }
 
 #elif defined(__aarch64__)
 
-/* regs in x0, done in x1, syscall number (or -1) in x2 */
-#define ARM64_LOAD(n)	"ldr q" #n ", [x0], #32\n"
-#define ARM64_LOAD4(a, b, c, d) ARM64_LOAD(a) ARM64_LOAD(b) ARM64_LOAD(c) ARM64_LOAD(d)
-
+/* regs in x0, done in x1, nr in x2 */
 asm(".pushsection .text, \"ax\"\n"
-    FUNC(simdregs_load_v)
+	FUNC(simdregs_load_v)
 	/* The caller expects its d8 to d15 back. */
 	"sub sp, sp, #64\n"
 	"stp d8, d9, [sp]\n"
 	"stp d10, d11, [sp, #16]\n"
 	"stp d12, d13, [sp, #32]\n"
 	"stp d14, d15, [sp, #48]\n"
-	ARM64_LOAD4(0, 1, 2, 3) ARM64_LOAD4(4, 5, 6, 7)
-	ARM64_LOAD4(8, 9, 10, 11) ARM64_LOAD4(12, 13, 14, 15)
-	ARM64_LOAD4(16, 17, 18, 19) ARM64_LOAD4(20, 21, 22, 23)
-	ARM64_LOAD4(24, 25, 26, 27) ARM64_LOAD4(28, 29, 30, 31)
-    END(simdregs_load_v)
-    FUNC(simdregs_loop)
+	".irp r, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15\n"
+	"ldr q\\r, [x0], #32\n"
+	".endr\n"
+	".irp r, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31\n"
+	"ldr q\\r, [x0], #32\n"
+	".endr\n"
+	END(simdregs_load_v)
+
+	FUNC(simdregs_loop)
 	"1: ldr w9, [x1]\n"
 	"cbnz w9, simdregs_end\n"
 	"tbnz x2, #63, 1b\n"
 	"mov x8, x2\n"
 	"svc #0\n"
 	"b 1b\n"
-    END(simdregs_loop)
-    FUNC(simdregs_end)
+	END(simdregs_loop)
+
+	FUNC(simdregs_end)
 	"ldp d8, d9, [sp]\n"
 	"ldp d10, d11, [sp, #16]\n"
 	"ldp d12, d13, [sp, #32]\n"
 	"ldp d14, d15, [sp, #48]\n"
 	"add sp, sp, #64\n"
 	"ret\n"
-    END(simdregs_end)
-    ".popsection\n");
+	END(simdregs_end)
+	".popsection\n");
 
-void simdregs_load_v(const uint64_t regs[NR_REGS][NR_QWORDS],
-		     volatile sig_atomic_t *done, long nr);
+simdregs_fn simdregs_load_v;
 
-static simdregs_fn simdregs_function(void)
+static simdregs_fn *simdregs_function(void)
 {
 	return simdregs_load_v;
 }
 
 #else
 
-static simdregs_fn simdregs_function(void)
+static simdregs_fn *simdregs_function(void)
 {
 	return NULL;
 }
@@ -146,12 +139,12 @@ static simdregs_fn simdregs_function(void)
 static int simdregs(int argc, const char **argv)
 {
 	static uint64_t regs[NR_REGS][NR_QWORDS];
-	simdregs_fn run = simdregs_function();
+	simdregs_fn *run = simdregs_function();
 	double sec = 1.0;
 	long nr = -1;
 
 	if (!run) {
-		fprintf(stderr, "Error: simdregs has no code for this architecture\n");
+		fprintf(stderr, "Error: no code for this architecture\n");
 		return 1;
 	}
 
