@@ -266,6 +266,15 @@ no_warnings()
 	die "the compiler or linker warned: $line" "$1" "see the lines above"
 }
 
+# kernel_key TREE FRAGMENT...: what a kernel is made from.
+kernel_key()
+{
+	local tree=$1
+
+	shift
+	key "$ROOT/scripts/lib-kernel.sh" "$@" "$(source_key "$tree")" "$(compiler_key)"
+}
+
 # kernel_build LABEL OUT FRAGMENT...: nothing to do is found out in a moment.
 kernel_build()
 {
@@ -273,7 +282,7 @@ kernel_build()
 
 	shift 2
 	mkdir -p "$out"
-	stamp=$(key "$ROOT/scripts/lib-kernel.sh" "$@" "$(source_key "$tree")" "$(compiler_key)")
+	stamp=$(kernel_key "$tree" "$@")
 	if stamp_ok "$label" "$stamp" && [ -f "$(image_of "$out")" ]; then
 		say "$label is up to date"
 		return
@@ -283,5 +292,14 @@ kernel_build()
 	kernel_configure "$label" "$out" "$@"
 	logged "$label" build_image "$out"
 	no_warnings "$LOG/$label.log"
-	stamp_set "$label" "$stamp"
+	finish_build "$label" "$stamp" "$(kernel_key "$tree" "$@")"
+}
+
+# finish_build LABEL KEY_BEFORE KEY_NOW: what was built while the sources changed
+# is neither the one nor the other.
+finish_build()
+{
+	[ "$2" = "$3" ] ||
+		die "the sources of $1 have changed while it was built" "" "run it again"
+	stamp_set "$1" "$2"
 }

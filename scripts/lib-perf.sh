@@ -46,8 +46,9 @@ perf_make()
 # perf_key TREE: what a perf is made from, committed or not.
 perf_key()
 {
-	perf_commit_key "$1" HEAD
-	changes_key "$1" tools scripts arch include ':!tools/testing'
+	key "$ROOT/scripts/lib-perf.sh" "$(perf_commit_key "$1" HEAD)" \
+		"$(changes_key "$1" tools scripts arch include ':!tools/testing')" \
+		"$("$(user_prefix)gcc" --version | head -n 1)"
 }
 
 perf_commit_key()
@@ -78,8 +79,7 @@ perf_build()
 	local label=$1 out=$2 stamp
 
 	mkdir -p "$out"
-	stamp=$(key "$ROOT/scripts/lib-perf.sh" "$(perf_key "$out/$SOURCE_FROM_OUT")" \
-		"$("$(user_prefix)gcc" --version | head -n 1)")
+	stamp=$(perf_key "$out/$SOURCE_FROM_OUT")
 	if stamp_ok "$label" "$stamp" && [ -x "$out/root/usr/bin/perf" ]; then
 		say "$label is up to date"
 		return
@@ -87,5 +87,5 @@ perf_build()
 	need_space 1 "$out"
 	say "building $label"
 	logged "$label" perf_all "$out"
-	stamp_set "$label" "$stamp"
+	finish_build "$label" "$stamp" "$(perf_key "$out/$SOURCE_FROM_OUT")"
 }
