@@ -46,7 +46,7 @@ struct perf_event_attr simd_cycles_attr(void)
 
 	attr.type = PERF_TYPE_HARDWARE;
 	attr.config = PERF_COUNT_HW_CPU_CYCLES;
-	attr.sample_period = 200003;
+	attr.sample_period = 50021;
 	return attr;
 }
 

@@ -34,8 +34,8 @@ static const struct simd_class classes[] = {
 		.xfeatures = SIMD_XF_OPMASK,
 	}, {
 		.name = "egpr", .label = "EGPR", .load = SIMD_LOAD_XSTATE,
-		.parts = SIMD_MARK_EGPR,
-		.xfeatures = SIMD_XF_APX,
+		.parts = SIMD_MARK_XMM | SIMD_MARK_EGPR,
+		.xfeatures = SIMD_XF_SSE | SIMD_XF_APX,
 	}, {
 		.name = "zero", .load = SIMD_LOAD_XSTATE,
 		.parts = SIMD_MARK_XMM | SIMD_MARK_YMM | SIMD_MARK_ZERO,
