@@ -297,11 +297,17 @@ void arch_perf_simd_regs_init_event(const struct perf_event_attr *attr,
 /**
  * arch_perf_simd_regs_size - size of the state of a struct perf_simd_buf
  *
- * Return: bytes, enough for all components that an event can ask for.
+ * Return: bytes, enough for all components that an event can ask for; 0 on a
+ * CPU without XSAVE, where an event can have the numbering and nothing else.
  */
 size_t arch_perf_simd_regs_size(void)
 {
-	return xstate_calculate_size(supported_state(),
+	u64 state = supported_state();
+
+	if (!state)
+		return 0;
+
+	return xstate_calculate_size(state,
 				     cpu_feature_enabled(X86_FEATURE_XCOMPACTED));
 }
 
