@@ -10,7 +10,7 @@ set -eux
 [ -e /sys/kernel/tracing/events/sched ]
 [ -e /sys/fs/cgroup/cgroup.procs ]
 grep -q 'hres_active *: 1' /proc/timer_list
-! grep -q 'hres_active *: 0' /proc/timer_list
+[ "$(grep -c 'hres_active *: 0' /proc/timer_list)" = 0 ]
 # A taint would be from a warning.
 [ "$(cat /proc/sys/kernel/tainted)" = 0 ]
 perf record -e cpu-clock -o /tmp/data -- bash -c 'for i in {1..3000}; do :; done'
