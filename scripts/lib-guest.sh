@@ -142,18 +142,24 @@ stage_native_programs()
 
 stage_busybox()
 {
-	local deb tool
+	local deb unpacked
 
 	deb=$("$ROOT/scripts/apt-private" download "$(debian_suite)" busybox-static "$(debian_arch)")
 	temp_dir unpacked
 	dpkg-deb -x "$deb" "$unpacked"
 	install -D "$unpacked"/bin/busybox "$1/usr/bin/busybox" 2> /dev/null ||
 		install -D "$unpacked"/usr/bin/busybox "$1/usr/bin/busybox"
-	# Its own list of names, read without running it: the binary is foreign.
-	for tool in $(strings -n 2 "$1/usr/bin/busybox" | sed -n '/^\[$/,/^zcat$/p' | grep -xE '\[\[?|[a-z0-9_.-]+'); do
-		ln -sf busybox "$1/usr/bin/$tool"
-	done
 	ln -sf busybox "$1/usr/bin/sh"
+}
+
+# With busybox, a command first has it make the links that bear its names.
+with_programs()
+{
+	if guest_is_native; then
+		COMMAND=("$@")
+	else
+		COMMAND=(sh -c 'busybox --install -s /usr/bin && exec "$@"' sh "$@")
+	fi
 }
 
 debian_suite()
