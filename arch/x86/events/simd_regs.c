@@ -17,10 +17,11 @@
  *	user			  current's user state, if it has one
  *	intr, hit in user mode	  the same
  *	intr, hit in the kernel	  the registers, if they hold current's user
- *				  state; or if the kernel uses the FPU and the
- *				  event may see that. After a context switch
- *				  they can still be the previous task's: then
- *				  nothing.
+ *				  state; or if the kernel uses the FPU, the
+ *				  event may see that, and what the kernel has
+ *				  not overwritten is current's. After a context
+ *				  switch they can still be the previous task's:
+ *				  then nothing.
  *
  * Both formats of XSAVE are understood. A component that XSTATE_BV does not
  * have is in its initial state, all zeros, which is as good as any other.
@@ -323,11 +324,19 @@ static bool regs_are_currents(void)
 	       !READ_ONCE(x86_task_fpu(current)->__task_fpstate);
 }
 
-/* Has the kernel been at the registers, with no guest's in the rest of them? */
+/* Does the kernel use the registers, and is the rest in them current's? */
 static bool regs_are_kernels(void)
 {
-	return !this_cpu_read(kernel_fpu_allowed) &&
-	       !(has_user_state() && READ_ONCE(x86_task_fpu(current)->__task_fpstate));
+	struct fpu *fpu;
+
+	if (this_cpu_read(kernel_fpu_allowed) || !has_user_state())
+		return false;
+
+	fpu = x86_task_fpu(current);
+
+	return this_cpu_read(fpu_fpregs_last_owner) == fpu &&
+	       fpu->last_cpu == smp_processor_id() &&
+	       !READ_ONCE(fpu->__task_fpstate);
 }
 
 static const struct xregs_state *live_regs(struct perf_simd_buf *buf, u64 state)

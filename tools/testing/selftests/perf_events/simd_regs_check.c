@@ -258,7 +258,7 @@ static void check_side(struct simd_check *check, const struct simd_sample *s,
 			return;
 	}
 	if (verdict >= WRONG && who.may_kfpu) {
-		/* What the kernel has not overwritten yet is still in there. */
+		/* What the kernel has not overwritten yet has to be the task's. */
 		if (verdict == FOREIGN)
 			check->n.residue++;
 		verdict = KFPU;

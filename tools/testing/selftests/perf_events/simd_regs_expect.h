@@ -18,6 +18,7 @@ static void expect_clean(struct __test_metadata *_metadata, const struct simd_ch
 
 	EXPECT_EQ(0UL, n->wrong);
 	EXPECT_EQ(0UL, n->foreign);
+	EXPECT_EQ(0UL, n->residue);
 	EXPECT_EQ(0UL, n->malformed);
 	EXPECT_EQ(0UL, n->partial);
 	/* Only a vector-using kernel thread may have some, for a privileged event. */
