@@ -19,6 +19,7 @@ static const struct simd_class classes[] = {
 	{
 		.name = "xmm", .label = "XMM", .load = SIMD_LOAD_XMM,
 		.parts = SIMD_MARK_XMM,
+		.xfeatures = SIMD_XF_SSE,
 	}, {
 		.name = "ymm", .label = "YMM", .load = SIMD_LOAD_YMM,
 		.parts = SIMD_MARK_XMM | SIMD_MARK_YMM,
