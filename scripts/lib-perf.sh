@@ -9,6 +9,9 @@ PERF_FLAGS=(NO_RUST=1 NO_LIBPYTHON=1 NO_LIBPERL=1 NO_SLANG=1 NO_GTK2=1
 	NO_JVMTI=1 NO_LIBUNWIND=1 NO_SDT=1 NO_LIBDEBUGINFOD=1 NO_LIBPFM4=1
 	NO_BABELTRACE2=1 NO_LIBCAP=1 NO_LZMA=1 NO_LIBZSTD=1 NO_LIBCRYPTO=1
 	NO_SHELLCHECK=1)
+# perf finds Python, which makes its tables of events, by python3-config: that is
+# only there where Python programs are compiled.
+PERF_FLAGS+=(PYTHON=python3 PYTHON_CONFIG=true)
 # A cross build has the C library and nothing else.
 PERF_CROSS_FLAGS=(NO_LIBELF=1 NO_LIBDW=1 NO_LIBTRACEEVENT=1 NO_ZLIB=1)
 
