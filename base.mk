@@ -12,3 +12,10 @@ KERNEL_SHA256=703e369ddd4cce971452f5a593ee55df3a5c10c83caf0fa0df039633ed181ee3
 KERNEL_TARBALL=https://cdn.kernel.org/pub/linux/kernel/v7.x/linux-7.3.4.tar.xz
 # Empty: the sum that kernel.org publishes beside the tarball is used.
 KERNEL_TARBALL_SHA256=
+
+# The emulator's base: the upstream tarball of Debian's source package of QEMU.
+QEMU_SERIES=10.0
+QEMU_SUITE=trixie
+QEMU_PACKAGE=qemu
+QEMU_PACKAGE_VERSION=1:10.0.13+ds-0+deb13u1
+QEMU_SHA256=6a0888e806c2ffc0c5f0733e974f9aea55491950d3c47c98669c8b236dde59ae

@@ -1,13 +1,35 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# The x86 PMU emulator: where it is, its firmware, its CPUs. Sourced after lib.sh.
+# The x86 PMU emulator: how it is built, where it is, what it needs to run.
+# Sourced after lib.sh.
+#
+# As with kernels, the source tree is called `qemu` and lies beside the folder
+# `out` that it is built in (build/emulator/{qemu,out} and, for the base without
+# our patches, build/emulator/base/{qemu,out}), so ccache serves both.
 
 EMULATOR=$BUILD/emulator
+JOBS=${JOBS:-$(nproc)}
 
-# emulator_program: the path of the emulator, which must have been built.
+EMULATOR_FLAGS=(--target-list=x86_64-softmmu --enable-tcg --disable-kvm
+	--without-default-features --without-default-devices
+	--with-devices-x86_64=perf --disable-docs --disable-tools
+	--disable-guest-agent --disable-user --disable-download
+	--disable-install-blobs --disable-debug-info)
+
+# emulator_out VARIANT: default or base.
+emulator_out()
+{
+	case $1 in
+	base) printf '%s\n' "$EMULATOR/base/out" ;;
+	*) printf '%s\n' "$EMULATOR/out" ;;
+	esac
+}
+
+# emulator_program [VARIANT]: its path; it must have been built.
 emulator_program()
 {
-	local program=$EMULATOR/out/qemu-system-x86_64
+	local program
 
+	program=$(emulator_out "${1:-default}")/qemu-system-x86_64
 	[ -x "$program" ] || die "the emulator is not built" "" "make emulator"
 	printf '%s\n' "$program"
 }
@@ -18,7 +40,101 @@ firmware_packages()
 	need_packages seabios qemu-system-data
 }
 
+# The options that name where they are, one word a line.
 firmware_options()
 {
 	printf '%s\n' -L /usr/share/seabios -L /usr/share/qemu
+}
+
+# ---- the tools it is built with ------------------------------------------------
+
+version_at_least()
+{
+	printf '%s\n%s\n' "$2" "$1" | sort -V -C
+}
+
+# qemu_tools: QEMU 10 wants meson 1.5. Where the system's is older, that of the
+# suite's backports is unpacked below build/tools, and the system left alone.
+qemu_tools()
+{
+	local suite dir=$BUILD/tools/meson p deb have
+
+	need_packages gcc libc6-dev binutils ninja-build pkg-config python3 python3-venv \
+		libglib2.0-dev zlib1g-dev ccache
+	have=$(apt-cache policy meson | sed -n 's/^  Candidate: //p')
+	if [ -n "$have" ] && version_at_least "$have" 1.5; then
+		need_packages meson python3-pycotap
+		return
+	fi
+	suite=$(. /etc/os-release && echo "${VERSION_CODENAME:-}")-backports
+	if [ ! -x "$dir/usr/bin/meson" ]; then
+		rm -rf "$dir.new"
+		mkdir -p "$dir.new"
+		for p in meson python3-pycotap; do
+			deb=$("$ROOT/scripts/apt-private" download "$suite" "$p")
+			dpkg-deb -x "$deb" "$dir.new"
+		done
+		rm -rf "$dir"
+		mv "$dir.new" "$dir"
+	fi
+	export PYTHONPATH=$dir/usr/lib/python3/dist-packages PATH=$dir/usr/bin:$PATH
+}
+
+# ---- the build -----------------------------------------------------------------
+
+# emulator_key TREE: what the program is made from, committed or not.
+emulator_key()
+{
+	local tree=$1
+
+	key "$ROOT/scripts/lib-emulator.sh" "$(git -C "$tree" rev-parse 'HEAD^{tree}')" \
+		"$(git -C "$tree" diff HEAD | sha256sum)" \
+		"$(git -C "$tree" ls-files -o --exclude-standard -z | (cd "$tree" && xargs -0r sha256sum))" \
+		"$(gcc --version | head -n 1)" "$(ld --version | head -n 1)" "$(meson --version)"
+}
+
+# The base has no list of devices of ours.
+add_devices()
+{
+	local list=configs/devices/x86_64-softmmu/perf.mak
+
+	[ -f "$1/$list" ] || cp "$ROOT/emulator/$list" "$1/$list"
+}
+
+emulator_configure()
+{
+	cd "$1" || return 1
+	CC="ccache gcc" ../qemu/configure --python=/usr/bin/python3 "${EMULATOR_FLAGS[@]}"
+}
+
+emulator_make()
+{
+	CCACHE_BASEDIR=$1/.. CCACHE_NOHASHDIR=1 ninja -j "$JOBS" -C "$1" qemu-system-x86_64
+}
+
+# emulator_build LABEL OUT: nothing to do is found out in a moment.
+emulator_build()
+{
+	local label=$1 out=$2 stamp configured
+
+	stamp=$(emulator_key "$out/../qemu")
+	if stamp_ok "$label" "$stamp" && [ -x "$out/qemu-system-x86_64" ]; then
+		say "$label is up to date"
+		return
+	fi
+	need_space 2 "$BUILD"
+	configured=$(key "${EMULATOR_FLAGS[*]}" "$(meson --version)")
+	mkdir -p "$out"
+	if [ ! -f "$out/build.ninja" ] || ! stamp_ok "$label-configured" "$configured"; then
+		say "configuring $label"
+		rm -rf "$out"
+		mkdir -p "$out"
+		logged "$label-configure" emulator_configure "$out"
+		stamp_set "$label-configured" "$configured"
+	fi
+	say "building $label"
+	logged "$label" emulator_make "$out"
+	[ "$stamp" = "$(emulator_key "$out/../qemu")" ] ||
+		die "the sources of $label have changed while it was built" "" "run it again"
+	stamp_set "$label" "$stamp"
 }

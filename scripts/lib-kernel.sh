@@ -6,6 +6,9 @@
 # build/out/NAME, build/base/linux and build/base/out/NAME, ...): seen from any
 # O= folder the sources are ../../linux, so ccache serves all of them.
 
+# What chooses among series of patches must not reach `apply` from here.
+unset SERIES
+
 JOBS=${JOBS:-$(nproc)}
 SOURCE_FROM_OUT=../../linux
 

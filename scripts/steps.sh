@@ -1,13 +1,42 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# Steps of the series: a file in patches/ to a commit, and a commit to a file.
+# Steps of a series: a file in patches/ to a commit, and a commit to a file.
+#
+# There are two series: the kernel's and perf's on Linux, and the emulator's on
+# QEMU. SERIES=linux (the default) or SERIES=emulator chooses.
 #
 # Sourced after lib.sh. A step is a mail (From, Date, Subject, text), then
 # `---`, then one line `Overlay: path` for each new file, whose content is the
-# repository's own file of that path, then the diff of the files that existed.
+# repository's own file of that path (the emulator's are below emulator/), then
+# the diff of the files that existed.
 # All here works on git objects through an index of its own, so that no file of
 # a working tree is touched.
 
-STEPS_TREE=$BUILD/linux
+# use_series NAME: what all functions here and in tree.sh work on.
+#
+#	TREE		the working tree that is ours
+#	STEPS_TREE	the git tree that steps are read from: TREE, or another clone
+#	STEPS_HOME	where the new files and the folder patches/ are
+#	STEPS_PARTS	folders of patches/ in their order, '' for none
+#	STEPS_LOCK	the lock of who works on TREE
+use_series()
+{
+	SERIES=$1
+	case $SERIES in
+	linux)
+		TREE=$BUILD/linux STEPS_HOME=$ROOT STEPS_LOCK=tree
+		STEPS_PARTS=(kernel perf) ;;
+	emulator)
+		TREE=$BUILD/emulator/qemu STEPS_HOME=$ROOT/emulator STEPS_LOCK=emulator-tree
+		STEPS_PARTS=('') ;;
+	*)
+		die "SERIES=$SERIES is neither linux nor emulator" ;;
+	esac
+	STEPS_TREE=$TREE
+	STEPS_PATCHES=$STEPS_HOME/patches
+	TREE_NAME=${TREE#"$ROOT"/}
+	PATCHES_NAME=${STEPS_PATCHES#"$ROOT"/}
+}
+use_series "${SERIES:-linux}"
 
 # The user's and the system's git settings (hooks, diff options, signing, line
 # ends) must not leak into commits and patches.
@@ -44,10 +73,10 @@ step_name()
 # patch_files [ROOT_OF_PATCHES]: all steps in their order.
 patch_files()
 {
-	local top=${1:-$ROOT/patches} d f
+	local top=${1:-$STEPS_PATCHES} d f
 
-	for d in kernel perf; do
-		for f in "$top/$d"/*.patch; do
+	for d in "${STEPS_PARTS[@]}"; do
+		for f in "$top${d:+/$d}"/*.patch; do
 			[ ! -f "$f" ] || printf '%s\n' "$f"
 		done
 	done
@@ -103,17 +132,17 @@ index_overlay()
 			STEP_ERROR="Overlay: $p is not a plain path"
 			return 1 ;;
 		esac
-		[ -f "$ROOT/$p" ] && [ ! -L "$ROOT/$p" ] ||
+		[ -f "$STEPS_HOME/$p" ] && [ ! -L "$STEPS_HOME/$p" ] ||
 			{ STEP_ERROR="Overlay: $p is not a file of the repository"; return 1; }
 	done
 	known=$(igit --literal-pathspecs ls-files -- "${STEP_OVERLAY[@]}" | head -n1)
 	[ -z "$known" ] ||
 		{ STEP_ERROR="Overlay: $known is not new, the tree has it before this step"; return 1; }
-	mapfile -t ids < <(printf "$ROOT/%s\n" "${STEP_OVERLAY[@]}" |
+	mapfile -t ids < <(printf "$STEPS_HOME/%s\n" "${STEP_OVERLAY[@]}" |
 			   tgit hash-object -w --no-filters --stdin-paths)
 	for ((i = 0; i < ${#ids[@]}; i++)); do
 		mode=100644
-		[ ! -x "$ROOT/${STEP_OVERLAY[i]}" ] || mode=100755
+		[ ! -x "$STEPS_HOME/${STEP_OVERLAY[i]}" ] || mode=100755
 		printf '%s %s\t%s\n' "$mode" "${ids[i]}" "${STEP_OVERLAY[i]}"
 	done | igit update-index --add --index-info ||
 		{ STEP_ERROR="cannot add its new files"; return 1; }
@@ -156,9 +185,9 @@ step_key()
 		cat "$2"
 		overlay_lines "$2" | while IFS= read -r p; do
 			mode=
-			[ ! -x "$ROOT/$p" ] || mode=x
+			[ ! -x "$STEPS_HOME/$p" ] || mode=x
 			printf 'overlay %s %s\n' "$p" "$mode"
-			cat "$ROOT/$p" 2> /dev/null || :
+			cat "$STEPS_HOME/$p" 2> /dev/null || :
 		done
 	} | sha256sum | cut -d' ' -f1
 }

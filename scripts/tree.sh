@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# The working tree build/linux: what is in it, and moving it without loss.
+# The working tree of a series: what is in it, and moving it without loss.
 #
-# Sourced after steps.sh. The tree has the tag `base` (the import), the tag
-# `kernel-tip` (after patches/kernel) and the branch `series`. Below its .git,
+# Sourced after steps.sh, whose SERIES says which: build/linux or
+# build/emulator/qemu. The tree has the tag `base` (the import) and the branch
+# `series`; that of Linux the tag `kernel-tip` after patches/kernel. Below its .git,
 # steps/import says where the base came from, steps/applied from what the
 # series was made; refs/steps/known is the newest commit that patches/ holds.
-
-TREE=$BUILD/linux
 
 tree_exists()
 {
@@ -82,21 +81,21 @@ refuse_loss()
 
 	for d in rebase-merge rebase-apply MERGE_HEAD CHERRY_PICK_HEAD; do
 		[ ! -e "$TREE/.git/$d" ] || [ -n "${FORCE:-}" ] ||
-			die "a git operation is unfinished in build/linux ($d)" "" \
+			die "a git operation is unfinished in $TREE_NAME ($d)" "" \
 			    "finish or abort it there, or FORCE=1"
 	done
 	commits=$(unknown_commits "${1:-}")
 	files=$(uncommitted "${1:-}")
 	if [ -n "$commits" ]; then
 		[ -n "${FORCE:-}" ] ||
-			die "build/linux has $(wc -l <<< "$commits") commit(s) that patches/ does not hold" "" \
+			die "$TREE_NAME has $(wc -l <<< "$commits") commit(s) that $PATCHES_NAME/ does not hold" "" \
 			    "make refresh to keep them, or FORCE=1 to drop them"
 		saved=refs/saved/$(date -u +%Y%m%d-%H%M%S)
 		tgit update-ref "$saved" "$(tgit rev-parse HEAD)"
-		say "the old tip stays in build/linux as $saved"
+		say "the old tip stays in $TREE_NAME as $saved"
 	fi
 	[ -z "$files" ] || [ -n "${FORCE:-}" ] ||
-		die "build/linux has changes that are not committed: $(
+		die "$TREE_NAME has changes that are not committed: $(
 			head -n5 <<< "$files" | paste -sd' ')$(
 			[ "$(wc -l <<< "$files")" -le 5 ] || echo ' ...')" "" \
 		    "commit them there and make refresh, or FORCE=1 to drop them"

@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# The base of the emulator's series: where QEMU comes from. Sourced by fetch and
+# check-patches; base-linux.sh is the same for the other series.
+#
+# The upstream tarball of Debian's source package (base.mk pins it), without its
+# packaging; of the same release series any other that the archive has instead.
+
+BASE_TITLE=QEMU
+BASE_SERIES=$QEMU_SERIES
+BASE_PIN=$QEMU_SHA256
+BASE_SPACE=3
+
+# base_version TREE: as its VERSION file has it.
+base_version()
+{
+	cat "$1/VERSION"
+}
+
+# Debian takes firmware images, which it builds from their own sources, out of
+# the tarball; meson wants to see them. Nothing that is built here reads them.
+stand_ins()
+{
+	local f
+
+	grep -oE "'[A-Za-z0-9_.+-]+\\.[A-Za-z0-9_.+-]+'" meson.build | tr -d "'" |
+		while IFS= read -r f; do
+			case $f in
+			*.fd) f=$f.bz2 ;;
+			esac
+			[ ! -e "$f" ] || continue
+			case $f in
+			*.bz2) bzip2 < /dev/null > "$f" ;;
+			*) : > "$f" ;;
+			esac
+		done
+}
+
+unpack_source()
+{
+	tar -xf "$1" --strip-components=1 -C "$NEW"
+	(cd "$NEW/pc-bios" && stand_ins)
+}
+
+# acceptable_versions: of lines `VERSION SHA256 FILE`, those of the same series,
+# in which the last number alone differs.
+acceptable_versions()
+{
+	awk -v s="$QEMU_SERIES." '{ v = $1; sub(/^[0-9]+:/, "", v) } index(v, s) == 1'
+}
+
+# base_own: a tree of the user's cannot be the base here.
+base_own()
+{
+	:
+}
+
+# base_fetch: SOURCE and UNPACK of the archive's tarball.
+base_fetch()
+{
+	local rc=0
+
+	need_packages bzip2
+	from_debian "$QEMU_SUITE" "$QEMU_PACKAGE" "$QEMU_PACKAGE_VERSION" source || rc=$?
+	if [ $rc -eq 7 ]; then
+		printf 'error: %s\n' "no source of QEMU $QEMU_SERIES: Debian's archive cannot be reached, or has none" >&2
+		exit 7
+	fi
+	SOURCE=$(basename "$PACKAGE_FILE")
+	UNPACK=(unpack_source "$PACKAGE_FILE")
+}
+
+# is_pinned_base NOTE: is the import of this note what base.mk pins?
+is_pinned_base()
+{
+	local version=${QEMU_PACKAGE_VERSION#*:}
+
+	grep -qF "${QEMU_PACKAGE}_${version%-*}.orig." <<< "$1"
+}
