@@ -96,8 +96,9 @@ static void sequences(void)
 		 "movl apic, %%ebx; movl 0x20(%%rbx), %%esi; nop; movl 0x20(%%rbx), %%esi; nop");
 	SEQUENCE("STI and its shadow", 4, 0, "nop; sti; nop; cli");
 	SEQUENCE("MOV SS", 5, 0, "movl %%ss, %%ebx; nop; movl %%ebx, %%ss; nop; nop");
-	SEQUENCE("locked instructions", 4, 0,
-		 "lock incl buffer; lock xaddl %%eax, buffer; lock cmpxchgl %%ebx, buffer; nop");
+	/* Unaligned ones have the other processors stopped, and begin anew. */
+	SEQUENCE("locked instructions", 6, 0,
+		 "lock incl buffer; nop; lock incl buffer + 61; lock xaddl %%eax, buffer; lock cmpxchgl %%ebx, buffer; nop");
 	SEQUENCE("RDMSR and RDPMC", 7, 0,
 		 "movq %%rcx, %%r8; rdmsr; nop; xorl %%ecx, %%ecx; rdpmc; nop; movq %%r8, %%rcx");
 }

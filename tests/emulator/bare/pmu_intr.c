@@ -14,6 +14,21 @@
 static volatile int nmis;
 static uint64_t nmi_rip[16], nmi_cs[16], nmi_status[16], nmi_lvt[16];
 
+/* Time must not go back. With -icount it is made of instructions, which we interfere with. */
+static uint64_t last_tsc;
+static int tsc_went_back;
+
+static void check_time(void)
+{
+	uint32_t lo, hi;
+	uint64_t now;
+
+	asm volatile("rdtsc" : "=a"(lo), "=d"(hi));
+	now = (uint64_t)hi << 32 | lo;
+	tsc_went_back += now < last_tsc;
+	last_tsc = now;
+}
+
 /* What a handler does besides noting. */
 static bool keep_masked, keep_status, stop;
 
@@ -21,6 +36,7 @@ static void note_interrupt(struct regs *r)
 {
 	int n = nmis++ & 15;
 
+	check_time();
 	nmi_rip[n] = r->rip;
 	nmi_cs[n] = r->cs;
 	nmi_status[n] = rdmsr(IA32_PERF_GLOBAL_STATUS);
@@ -38,6 +54,7 @@ static void note_interrupt(struct regs *r)
 
 static void reset(void)
 {
+	check_time();
 	wrmsr(IA32_PERF_GLOBAL_CTRL, 0);
 	wrmsr(IA32_PERF_GLOBAL_STATUS_RESET, 0xffull | 0xfull << 32 | STATUS_CTR_FRZ);
 	wrmsr(IA32_FIXED_CTR_CTRL, 0);
@@ -296,12 +313,13 @@ static void __attribute__((noinline)) run_odd(uint64_t on)
 	COUNTED(IA32_PERF_GLOBAL_CTRL, on,
 		".global odd_start; odd_start: movq %%rcx, %%r8; .byte 0xeb, 0; movl %%ss, %%ebx\n\t"
 		"movl %%ebx, %%ss; outb %%al, $0x80; cpuid; nop; pushfq; popfq; pause\n\t"
-		"movl $500, %%ecx; movl $0x1000000, %%edi; rep stosb; movq %%r8, %%rcx; nop");
+		"movl $500, %%ecx; movl $0x1000000, %%edi; rep stosb\n\t"
+		"movl $0x1000000, %%ebx; lock incl 61(%%rbx); lock incl 61(%%rbx); movq %%r8, %%rcx; nop");
 }
 
 static void odd_instructions(void)
 {
-	static const int length[] = { 3, 2, 2, 2, 2, 2, 1, 1, 1, 2, 5, 5, 2, 3, 1 };
+	static const int length[] = { 3, 2, 2, 2, 2, 2, 1, 1, 1, 2, 5, 5, 2, 5, 4, 4, 3, 1 };
 	int bad = 0, at = 0;
 
 	for (unsigned n = 1; n <= sizeof(length) / sizeof(length[0]); n++) {
@@ -316,7 +334,7 @@ static void odd_instructions(void)
 			bad++;
 		}
 	}
-	ok(bad == 0, "jumps, interrupt shadows, I/O and string instructions overflow where they ought to");
+	ok(bad == 0, "jumps, shadows, I/O, strings and locks overflow where they ought to");
 }
 
 static void halt(void)
@@ -371,6 +389,95 @@ static void user_mode(void)
 	ok(bad == 0, "one interrupt each over changes of rings, %d times wrong", bad);
 }
 
+/*
+ * A counter of user mode overflows at an instruction that enters the kernel: the first
+ * instruction of the kernel is interrupted. One that faults does not overflow.
+ */
+static volatile int nmis_at_trap;
+
+static void next_instruction(struct regs *r)
+{
+	nmis_at_trap = nmis;
+	r->rip += r->vector == VECTOR_UD ? 2 : 0;
+}
+
+#define TRAPPING(name, insn)							\
+static void name(void *arg)							\
+{										\
+	asm volatile("movq $1f, %0; 1: .rept 50; nop; .endr; " insn "; nop; nop" \
+		     : "=m"(*(uint64_t *)arg) : : "memory");			\
+}
+
+TRAPPING(user_trap, "int3")
+TRAPPING(user_fault, "ud2")
+
+static void kernel_entry(void)
+{
+	uint64_t start = 0;
+	int lead;
+
+	on_vector(VECTOR_BP, next_instruction);
+	on_vector(VECTOR_UD, next_instruction);
+	for (int trap = 0; trap < 2; trap++) {
+		lead = 0;
+		/* The first run finds out how many instructions precede the NOPs. */
+		for (int after = 30; after <= 51; after += 21) {
+			reset();
+			stop = true;
+			wrmsr(IA32_PERFEVTSEL0, INTEL_INSTRUCTIONS | EVT_USR | EVT_EN | EVT_INT);
+			wrmsr(IA32_A_PMC0, -(uint64_t)(after + lead) & COUNTER_MASK);
+			wrmsr(IA32_PERF_GLOBAL_CTRL, 1);
+			nmis_at_trap = -1;
+			try_user(trap ? user_trap : user_fault, &start);
+			wrmsr(IA32_PERF_GLOBAL_CTRL, 0);
+			lead = after - (int)(nmi_rip[0] - start);
+		}
+		if (trap) {
+			ok(nmis == 1 && nmis_at_trap == 1 && (nmi_cs[0] & 3) == 0,
+			   "a trap overflows: interrupted at CPL %ld", nmi_cs[0] & 3);
+		} else {
+			ok(nmis == 1 && nmis_at_trap == 0 && (nmi_cs[0] & 3) == 3 &&
+			   nmi_rip[0] == start + 50 + 2 + 1,
+			   "a fault does not, the instruction after it does: %ld", nmi_rip[0] - start);
+		}
+	}
+	on_vector(VECTOR_BP, NULL);
+	on_vector(VECTOR_UD, NULL);
+}
+
+/* The instruction that overflows sends an interrupt to this processor, too. */
+#define VECTOR_IPI	0x42
+extern const char after_ipi[];
+static volatile int ipis;
+static volatile int nmis_at_ipi;
+
+static void note_ipi(struct regs *r)
+{
+	ipis++;
+	nmis_at_ipi = nmis;
+	apic[APIC_EOI] = 0;
+}
+
+static void __attribute__((noinline)) run_ipi(uint64_t on)
+{
+	COUNTED(IA32_PERF_GLOBAL_CTRL, on,
+		"movl apic, %%ebx; movl $0x40042, 0x300(%%rbx); .global after_ipi; after_ipi: nop; nop");
+}
+
+static void other_interrupts(void)
+{
+	on_vector(VECTOR_IPI, note_ipi);
+	reset();
+	stop = true;
+	arm_fixed(0, 2);
+	asm volatile("sti");
+	run_ipi(FIXED(0));
+	asm volatile("cli");
+	ok(nmis == 1 && ipis == 1 && nmis_at_ipi == 1 && nmi_rip[0] == (uintptr_t)after_ipi,
+	   "no other interrupt comes between overflow and interrupt");
+	on_vector(VECTOR_IPI, NULL);
+}
+
 int main(void)
 {
 	on_vector(VECTOR_NMI, note_interrupt);
@@ -384,5 +491,8 @@ int main(void)
 	odd_instructions();
 	halt();
 	user_mode();
+	kernel_entry();
+	other_interrupts();
+	ok(tsc_went_back == 0, "time went back %d times", tsc_went_back);
 	return 0;
 }
