@@ -12,7 +12,7 @@
 #define FIXED_BOTH_INT		0xbbbbull
 
 static volatile int nmis;
-static uint64_t nmi_rip[16], nmi_cs[16], nmi_status[16], nmi_lvt[16];
+static uint64_t nmi_rip[16], nmi_cs[16], nmi_status[16], nmi_lvt[16], nmi_pmc0[16];
 
 /* Time must not go back. With -icount it is made of instructions, which we interfere with. */
 static uint64_t last_tsc;
@@ -37,6 +37,7 @@ static void note_interrupt(struct regs *r)
 {
 	int n = nmis++ & 15;
 
+	nmi_pmc0[n] = rdpmc(0);
 	check_time();
 	nmi_rip[n] = r->rip;
 	nmi_cs[n] = r->cs;
@@ -355,8 +356,8 @@ static void user_nops(void *arg)
 
 static void user_mode(void)
 {
-	uint64_t start = 0;
-	int bad = 0;
+	uint64_t start = 0, since = 0;
+	int bad = 0, in_user = 0;
 
 	for (int after = 50; after < 250; after += 7) {
 		reset();
@@ -385,9 +386,14 @@ static void user_mode(void)
 		for (int j = 0; j < 3; j++)
 			try_user(user_nops, &start);
 		wrmsr(IA32_PERF_GLOBAL_CTRL, 0);
-		bad += nmis != 1;
+		/* What the counter has since then is the way into the handler, always the same. */
+		if (i == 0)
+			since = nmi_pmc0[0];
+		bad += nmis != 1 || nmi_pmc0[0] != since || since > 100;
+		in_user += (nmi_cs[0] & 3) == 3;
 	}
-	ok(bad == 0, "one interrupt each over changes of rings, %d times wrong", bad);
+	ok(bad == 0 && in_user > 10 && in_user < 190,
+	   "overflows over changes of rings, %d of 200 in user mode, %d wrong", in_user, bad);
 }
 
 /*
