@@ -117,6 +117,7 @@ emulator_build()
 {
 	local label=$1 out=$2 stamp configured
 
+	mkdir -p "$out"
 	stamp=$(emulator_key "$out/../qemu")
 	if stamp_ok "$label" "$stamp" && [ -x "$out/qemu-system-x86_64" ]; then
 		say "$label is up to date"
@@ -124,7 +125,6 @@ emulator_build()
 	fi
 	need_space 2 "$BUILD"
 	configured=$(key "${EMULATOR_FLAGS[*]}" "$(meson --version)")
-	mkdir -p "$out"
 	if [ ! -f "$out/build.ninja" ] || ! stamp_ok "$label-configured" "$configured"; then
 		say "configuring $label"
 		rm -rf "$out"
@@ -137,4 +137,41 @@ emulator_build()
 	[ "$stamp" = "$(emulator_key "$out/../qemu")" ] ||
 		die "the sources of $label have changed while it was built" "" "run it again"
 	stamp_set "$label" "$stamp"
+}
+
+# ---- the CPUs that it is for -----------------------------------------------------
+
+# emulated_cpu NAME[,MORE]: what QEMU's -cpu is to be for a CPU of ours; fails
+# for others, which any QEMU has. All that the emulator adds is named here: what
+# is not named behaves as in an unpatched QEMU.
+emulated_cpu()
+{
+	local cpu more=${1#"${1%%,*}"}
+	# The bound tables of MPX lie where APX has its registers, and no CPU of
+	# these has MPX.
+	local state=-mpx,avx512f=on,xsavec=on,xsaves=on
+
+	case ${1%%,*} in
+	spr)	# Sapphire Rapids: 8 counters, adaptive PEBS into the DS area
+		cpu=max,vendor=GenuineIntel,family=6,model=143,pmu=on,pdcm=on,ds=on,dtes64=on,pebs-fmt=4
+		state+=,shstk=on ;;
+	nvl)	# Panther Cove: counters by CPUID 0x23, architectural PEBS, APX
+		cpu=max,vendor=GenuineIntel,family=19,model=1,pmu=on,pdcm=on,arch-perfmon-ext=on,arch-pebs=on
+		state+=,shstk=on,apxf=on ;;
+	zen)	# Zen 4: six core counters with PerfMonV2, no PEBS
+		cpu=max,vendor=AuthenticAMD,family=25,model=17,pmu=on ;;
+	*)
+		return 1 ;;
+	esac
+	printf '%s\n' "$cpu,$state$more"
+}
+
+# emulated_cpu_environment NAME: what programs need in their environment there,
+# one setting a line. No AVX-512 instruction can be run, but on an AMD CPU glibc
+# would choose those; on an Intel CPU without AVX512VL it does not.
+emulated_cpu_environment()
+{
+	case ${1%%,*} in
+	zen) echo GLIBC_TUNABLES=glibc.cpu.hwcaps=-AVX512F ;;
+	esac
 }

@@ -1,16 +1,38 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # The machines: which QEMU, with what, for the settings that vm-run has read.
+# Sourced after lib-emulator.sh.
 
 # Sampling must not be slowed down because an emulated interrupt takes long;
 # the rate is set first, as it cannot be once the other limit is off.
 COMMON_WORDS="rdinit=/init panic=-1 panic_on_warn=1 loglevel=7 \
 sysctl.kernel.perf_event_max_sample_rate=100000 sysctl.kernel.perf_cpu_time_max_percent=0"
 
-qemu_packages()
+# choose_qemu: PROGRAM, with the options that only one of them needs in FIRMWARE,
+# and QEMU_CPU, for $ARCH and $CPU.
+choose_qemu()
 {
-	case $ARCH in
-	x86_64|i386) need_packages qemu-system-x86 seabios ;;
-	arm64) need_packages qemu-system-arm ;;
+	FIRMWARE=() QEMU_CPU=$CPU
+	case $ARCH,$PROGRAM_GIVEN in
+	arm64,)
+		PROGRAM=qemu-system-aarch64
+		need_packages qemu-system-arm ;;
+	*,)
+		if QEMU_CPU=$(emulated_cpu "$CPU"); then
+			PROGRAM=$(emulator_program)
+		else
+			QEMU_CPU=$CPU PROGRAM=qemu-system-x86_64
+			need_packages qemu-system-x86 seabios
+		fi ;;
+	*)
+		QEMU_CPU=$(emulated_cpu "$CPU") || QEMU_CPU=$CPU
+		PROGRAM=$PROGRAM_GIVEN ;;
+	esac
+	# What lies in a folder of its own was not installed with its firmware.
+	case $ARCH,$PROGRAM in
+	arm64,*) ;;
+	*,*/*)
+		firmware_packages
+		mapfile -t FIRMWARE < <(firmware_options) ;;
 	esac
 }
 
@@ -29,7 +51,7 @@ machine_options()
 	arm64)
 		printf '%s\n' -machine virt,gic-version=3 -accel tcg ;;
 	esac
-	printf '%s\n' -cpu "$CPU" -smp "$SMP,sockets=$SMP" -m "$MEM"
+	printf '%s\n' -cpu "$QEMU_CPU" -smp "$SMP,sockets=$SMP" -m "$MEM"
 	[ -z "$ICOUNT" ] || printf '%s\n' -icount shift=0,sleep=off
 }
 
@@ -41,6 +63,12 @@ machine_words()
 	esac
 }
 
+# What the kernel does not know of its command line is process 1's environment.
+init_words()
+{
+	emulated_cpu_environment "$CPU" | sed 's/^/ /' | tr -d '\n'
+}
+
 # port NAME FILE: a channel by that name whose data the host finds in FILE.
 port()
 {
@@ -50,17 +78,13 @@ port()
 # qemu_command WORK: the whole command, each word followed by a NUL.
 qemu_command()
 {
-	local work=$1 program i
+	local work=$1 i
 
-	case $ARCH in
-	x86_64|i386) program=qemu-system-x86_64 ;;
-	arm64) program=qemu-system-aarch64 ;;
-	esac
 	{
-		printf '%s\n' "$program" -nodefaults -no-user-config -display none -no-reboot
+		printf '%s\n' "$PROGRAM" ${FIRMWARE[@]+"${FIRMWARE[@]}"} -nodefaults -no-user-config -display none -no-reboot
 		machine_options
 		printf '%s\n' -kernel "$KERNEL" -initrd "$work/initrd" \
-			-append "$(machine_words) $COMMON_WORDS$APPEND"
+			-append "$(machine_words) $COMMON_WORDS$(init_words)$APPEND"
 		printf '%s\n' -chardev "file,id=log,path=$GUEST_LOG" -serial chardev:log
 		printf '%s\n' -device virtio-serial-pci,max_ports=31
 		if [ -n "$TTY" ]; then

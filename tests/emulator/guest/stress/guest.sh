@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# In the guest: guest.sh CPU SECONDS.
+set -u
+
+CPU=$1 DURATION=$2
+PROCESSES=4
+# A long run goes in parts, so that their data fit into memory.
+PART=30
+EVENTS=cycles,instructions,branches,cycles:u,instructions:u,branches:u,cycles:k,instructions:k
+bad=0 total=0
+
+fail()
+{
+	echo "not ok: $CPU: $*"
+	bad=1
+}
+
+# User mode, system calls and new processes, until the time is up.
+cat > /tmp/work.sh << 'END'
+end=$((SECONDS + $1))
+while [ $SECONDS -lt $end ]; do
+	i=0
+	while [ $i -lt 2000 ]; do i=$((i + 1)); done
+	dd if=/dev/zero of=/dev/null bs=64 count=500 2> /dev/null
+done
+END
+
+# gaps FILE: the number of samples, and the longest time without one in ms. A
+# task that waits for its processor has none; 4 on 2 do not wait long.
+gaps()
+{
+	perf script -i "$1" -F time 2> /dev/null | tr -d ' :' |
+		awk 'NR > 1 && $1 - last > gap { gap = $1 - last } { last = $1 }
+		     END { printf "%d %d\n", NR, gap * 1000 }'
+}
+
+part()
+{
+	local i pids=() n gap
+
+	for ((i = 0; i < PROCESSES; i++)); do
+		perf record -q -F 997 -e $EVENTS -o /tmp/data.$i bash /tmp/work.sh "$1" \
+			> /tmp/record.$i 2>&1 &
+		pids+=($!)
+	done
+	for ((i = 0; i < PROCESSES; i++)); do
+		wait "${pids[i]}" || fail "perf record: status $?: $(tail -n 1 /tmp/record.$i)"
+		read -r n gap < <(gaps /tmp/data.$i)
+		total=$((total + n))
+		[ "$n" -ge $((20 * $1)) ] || fail "process $i: only $n samples in $1 s"
+		[ "$gap" -lt 3000 ] || fail "process $i: no sample for $gap ms"
+	done
+	for event in ${EVENTS//,/ }; do
+		perf report -i /tmp/data.0 --stdio --header-only 2> /dev/null | grep -q "name = $event," ||
+			fail "$event is not in the data"
+	done
+	! grep -h -E 'LOST|lost' /tmp/record.* || fail "samples were lost"
+}
+
+for ((left = DURATION; left > 0; left -= PART)); do
+	part $((left < PART ? left : PART))
+done
+nmi=$(awk '/^ *NMI:/ { print $2 + $3 }' /proc/interrupts)
+[ "$nmi" -ge "$((total / 4))" ] || fail "$nmi NMIs for $total samples"
+echo "# summary: $CPU: $total samples, $nmi NMIs in $DURATION s"
+[ $bad -eq 0 ]
