@@ -1,126 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Shadow stacks of user mode: what CALL, RET and the instructions made for them
- * do to SSP and to memory, when they fault and with which error code.
+ * Shadow stacks of user mode: when there are any, and what CALL, RET, far
+ * transfers and events do to them and to SSP.
  *
  * cpu: max
  * cpu: max,shstk=on
  * cpu: max,shstk=on,la57=off
  */
 
-#include "bare.h"
-#include "layout.h"
-
-#define CR0_WP		(1ull << 16)
-#define CR4_CET		(1ull << 23)
-#define CPUID_7_ECX_SHSTK (1u << 7)
-
-#define MSR_EFER	0xc0000080
-#define EFER_SCE	1
-#define MSR_STAR	0xc0000081
-#define MSR_LSTAR	0xc0000082
-#define MSR_FMASK	0xc0000084
-#define MSR_U_CET	0x6a0
-#define MSR_S_CET	0x6a2
-#define MSR_PL3_SSP	0x6a7
-#define SH_STK_EN	1
-#define WR_SHSTK_EN	2
-#define ENDBR_EN	4
-
-/* Error codes: of a page fault, and of #CP. */
-enum { PF_P = 1, PF_W = 2, PF_U = 4, PF_SS = 0x40 };
-enum { CP_NEAR = 1, CP_FAR = 2, CP_RSTORSSP = 4 };
-
-#define RFLAGS_CF	(1 << 0)
-#define RFLAGS_IF	(1 << 9)
-
-/* Three pages in a row: TOP, where most shadow stacks begin, ends the last. */
-#define WORDS		(PAGE_SIZE / 8)
-static uint64_t stacks[3 * WORDS] __attribute__((aligned(PAGE_SIZE)));
-#define LOW		(&stacks[0])
-#define MIDDLE		(&stacks[WORDS])
-#define HIGH		(&stacks[2 * WORDS])
-#define TOP		((uint64_t)&stacks[3 * WORDS])
-
-#define MB		(1024ull * 1024)
-/* Memory that nothing else uses: in 4 KiB pages, and in pages of 2 MiB. */
-#define FAR_AWAY	(32 * MB)
-#define LARGE_PAGE	(128 * MB)
-
-/* What the pieces of user code take and leave. */
-static uint64_t io[16];
-
-static void set_page(const volatile void *va, uint64_t clear, uint64_t set)
-{
-	uint64_t *pte = page_entry(va);
-
-	*pte = (*pte & ~clear) | set;
-	invlpg(va);
-}
-
-static void make_shadow(const volatile void *va)
-{
-	set_page(va, PTE_RW, PTE_P | PTE_US | PTE_D);
-}
-
-static void make_plain(const volatile void *va)
-{
-	set_page(va, 0, PTE_P | PTE_US | PTE_RW);
-}
-
-/* Write to a shadow stack, from outside of the machinery under test. */
-static void poke(uint64_t addr, uint64_t value)
-{
-	void *p = (void *)addr;
-
-	make_plain(p);
-	*(volatile uint64_t *)p = value;
-	make_shadow(p);
-}
-
-static uint64_t peek(uint64_t addr)
-{
-	return *(volatile uint64_t *)addr;
-}
-
-static void enable(uint64_t u_cet, uint64_t ssp)
-{
-	wrmsr(MSR_U_CET, u_cet);
-	wrmsr(MSR_PL3_SSP, ssp);
-}
-
-/* Run fn at CPL 3 on a shadow stack that ends at ssp; its caller takes one entry. */
-static struct trap run(void (*fn)(void *), uint64_t ssp)
-{
-	enable(SH_STK_EN | WR_SHSTK_EN, ssp);
-	return try_user(fn, io);
-}
-
-#define CODE(name, text)						\
-	void name(void *);						\
-	asm(".pushsection .text\n.globl " #name "\n" #name ":\n" text "\n.popsection\n")
-
-static bool is(struct trap t, int vector, uint64_t error, const void *rip)
-{
-	bool good = t.vector == vector && (vector < 0 || (t.error == error && (!rip || t.rip == (uint64_t)rip)));
-
-	if (!good)
-		note("vector %d error 0x%lx rip 0x%lx, not vector %d error 0x%lx rip %p; CR2 0x%lx",
-		     t.vector, t.error, t.rip, vector, error, rip, read_cr2());
-	return good;
-}
-
-#define RETURNED	-1, 0, NULL
+#include "shstk.h"
 
 /* ---- while there are none ------------------------------------------------------- */
 
 CODE(do_rdssp, "movq $-1, %rax\nrdsspq %rax\nmovq %rax, (%rdi)\n"
 	       "movq $-1, %rax\nrdsspd %eax\nmovq %rax, 8(%rdi)\nret");
-CODE(do_incssp, "movq (%rdi), %rax\nincsspq %rax\nret");
-CODE(do_saveprevssp, "saveprevssp\nret");
-CODE(do_rstorssp, "movq (%rdi), %rax\nrstorssp (%rax)\nret");
-CODE(do_wrss, "movq (%rdi), %rax\nmovq 8(%rdi), %rdx\nwrssq %rdx, (%rax)\nret");
-CODE(do_wruss, "movq (%rdi), %rax\nmovq 8(%rdi), %rdx\nwrussq %rdx, (%rax)\nret");
 CODE(do_setssbsy, ".byte 0xf3, 0x0f, 0x01, 0xe8\nret");
 CODE(do_clrssbsy, "movq (%rdi), %rax\n.byte 0xf3, 0x0f, 0xae, 0x30\nret");
 CODE(do_endbr, ".byte 0xf3, 0x0f, 0x1e, 0xfa\nret");
@@ -244,18 +137,6 @@ CODE(do_bad_ret,
 	".globl bad_ret");
 extern char bad_ret[];
 
-static struct regs seen_regs;
-static uint64_t seen_ssp, seen_slot;
-static unsigned int seen;
-
-static void see(struct regs *r)
-{
-	seen++;
-	seen_regs = *r;
-	seen_ssp = rdmsr(MSR_PL3_SSP);
-	seen_slot = peek(r->rsp - 8);
-}
-
 static void mend_return(struct regs *r)
 {
 	see(r);
@@ -366,9 +247,127 @@ static void check_far(void)
 	ok(rdmsr(MSR_PL3_SSP) == TOP - 28, "they leave SSP alone");
 }
 
-/* ---- leaving CPL 3 and coming back ---------------------------------------------- */
+/* ---- 32-bit code ---------------------------------------------------------------- */
+
+#define COMPAT_CS	0x3b
+#define FOUR_GIB	(1ull << 32)
+
+/*
+ * Into 32-bit code by a far JMP or, if the word at rdi + 60 is set, by a far CALL;
+ * the same calls as above, SSP after each, and a far JMP back.
+ */
+CODE(do_compat,
+	"movq %rdi, %rsi\n"
+	"leaq compat(%rip), %rax\n"
+	"movl %eax, 64(%rsi)\n"
+	"movw $0x3b, 68(%rsi)\n"
+	"cmpl $0, 60(%rsi)\n"
+	"jne to_compat_call\n"
+	"to_compat: ljmpl *64(%rsi)\n"
+	"to_compat_call: lcall *64(%rsi)\n"
+	".globl to_compat, to_compat_call\n"
+	".code32\n"
+	"compat:\n"
+	"movl $0x1b, %eax\n"
+	"movl %eax, %ds\n"
+	"rdsspd %eax\n"
+	"movl %eax, (%esi)\n"
+	"call 1f\n"
+	"compat_near:\n"
+	"rdsspd %eax\n"
+	"movl %eax, 4(%esi)\n"
+	"call 2f\n"
+	"2: popl %eax\n"
+	"rdsspd %eax\n"
+	"movl %eax, 8(%esi)\n"
+	"movl $3f, 64(%esi)\n"
+	"movw %cs, 68(%esi)\n"
+	"lcall *64(%esi)\n"
+	"compat_far:\n"
+	"rdsspd %eax\n"
+	"movl %eax, 16(%esi)\n"
+	"ljmp $0x23, $4f\n"
+	"1: rdsspd %eax\n"
+	"movl %eax, 20(%esi)\n"
+	"movl (%eax), %eax\n"
+	"movl %eax, 24(%esi)\n"
+	"ret\n"
+	"3: rdsspd %eax\n"
+	"movl %eax, 12(%esi)\n"
+	"lret\n"
+	".globl compat_near, compat_far\n"
+	".code64\n"
+	"4: ret");
+extern char to_compat[], to_compat_call[], compat[], compat_near[], compat_far[];
 
 CODE(do_int3, "rdsspq %rax\nmovq %rax, (%rdi)\nint3\nrdsspq %rax\nmovq %rax, 8(%rdi)\nret");
+/* At CPL 0: IRET into that. */
+CODE(do_iret_compat,
+	"pushq $0x1b\n"
+	"pushq %rsp\n"
+	"pushfq\n"
+	"pushq $0x3b\n"
+	"leaq compat(%rip), %rax\n"
+	"pushq %rax\n"
+	"iret_compat: iretq\n"
+	".globl iret_compat");
+extern char iret_compat[];
+
+static void return_to_compat(struct regs *r)
+{
+	r->cs = COMPAT_CS;
+	r->rip = (uint64_t)compat;
+	r->rsi = (uint64_t)io;
+}
+
+static void check_compat(void)
+{
+	extern uint64_t gdt[];
+	static uint64_t larger_gdt[8];
+	static const uint64_t compat_code = 0x00cffb000000ffff;
+	struct __attribute__((packed)) {
+		uint16_t limit;
+		uint64_t base;
+	} gdtr = { sizeof(larger_gdt) - 1, (uint64_t)larger_gdt };
+	uint32_t *words = (uint32_t *)io;
+	uint64_t *pml4 = (uint64_t *)(read_cr3() & ~0xfffull);
+	uint64_t *pdpt = (uint64_t *)(pml4[0] & ~0xfffull);
+
+	memcpy(larger_gdt, gdt, 7 * sizeof(*gdt));
+	larger_gdt[COMPAT_CS / 8] = compat_code;
+	asm volatile("lgdt %0" : : "m"(gdtr));
+
+	words[15] = 0;
+	ok(is(run(do_compat, TOP), RETURNED), "32-bit code: calls and returns pair up");
+	ok(words[0] == (uint32_t)TOP - 8, "a far JMP leaves SSP alone");
+	ok(words[5] == (uint32_t)TOP - 12 && words[1] == (uint32_t)TOP - 8, "near CALL and RET move it by 4");
+	ok(words[2] == (uint32_t)TOP - 8, "a CALL of the next instruction does not");
+	ok(words[3] == (uint32_t)TOP - 32 && words[4] == (uint32_t)TOP - 8, "far CALL and RET move it by 24");
+	ok(peek(TOP - 16) == COMPAT_CS && peek(TOP - 24) == (uint64_t)compat_far &&
+	   peek(TOP - 32) == TOP - 8, "the frame has CS, the address and SSP");
+	ok(rdmsr(MSR_PL3_SSP) == TOP, "SSP is back");
+
+	/* The same memory again, 4 GiB higher. */
+	pdpt[4] = pdpt[0];
+	ok(is(run(do_entry, FOUR_GIB + TOP), RETURNED) && io[0] == FOUR_GIB + TOP - 8,
+	   "a shadow stack above 4 GiB");
+	words[15] = 0;
+	ok(is(run(do_compat, FOUR_GIB + TOP), VECTOR_GP, 0, to_compat),
+	   "no far JMP to 32-bit code with it");
+	words[15] = 1;
+	ok(is(run(do_compat, FOUR_GIB + TOP), VECTOR_GP, 0, to_compat_call), "no far CALL");
+	ok(rdmsr(MSR_PL3_SSP) == FOUR_GIB + TOP - 8, "both leave SSP alone");
+	ok(is(try(do_iret_compat, NULL), VECTOR_GP, 0, iret_compat), "no IRET");
+	on_vector(VECTOR_BP, return_to_compat);
+	words[15] = 0;
+	ok(is(run(do_int3, TOP), RETURNED) && words[0] == (uint32_t)TOP - 8, "but with a lower one");
+	on_vector(VECTOR_BP, NULL);
+	pdpt[4] = 0;
+	write_cr3(read_cr3());
+}
+
+/* ---- leaving CPL 3 and coming back ---------------------------------------------- */
+
 CODE(do_spin, "movl $1000, %ecx\n1: call 2f\nloop 1b\nret\n2: ret");
 CODE(do_syscall,
 	"rdsspq %rax\nmovq %rax, (%rdi)\nmovq %rdi, %rsi\nsyscall\n"
@@ -432,270 +431,6 @@ static void check_rings(void)
 	ok(io[2] == -1ull, "between them there is none");
 }
 
-/* ---- pages ---------------------------------------------------------------------- */
-
-CODE(do_store, "movq (%rdi), %rax\nmovq 8(%rdi), %rdx\nmovq %rdx, (%rax)\nret");
-CODE(do_load, "movq (%rdi), %rax\nmovq (%rax), %rax\nmovq %rax, 8(%rdi)\nret");
-CODE(do_wrssd, "movq (%rdi), %rax\nmovq 8(%rdi), %rdx\nwrssd %edx, (%rax)\nret");
-CODE(do_wrussd, "movq (%rdi), %rax\nmovq 8(%rdi), %rdx\nwrussd %edx, (%rax)\nret");
-CODE(do_nested_call,
-	"movq $0x5a5a, %rax\n"
-	"movq %rax, -8(%rsp)\n"
-	"movq %rsp, (%rdi)\n"
-	"nested_call: call 1f\n"
-	"ret\n"
-	"1: rdsspq %rax\n"
-	"movq %rax, 8(%rdi)\n"
-	"ret\n"
-	".globl nested_call");
-extern char nested_call[];
-
-static void mend_page(struct regs *r)
-{
-	see(r);
-	make_shadow((void *)read_cr2());
-}
-
-/* The entry of the page directory for an address of the first GiB. */
-static uint64_t *directory_entry(uint64_t va)
-{
-	const uint64_t frame = 0xffffffffff000ull;
-	uint64_t *pml4 = (uint64_t *)(read_cr3() & frame);
-	uint64_t *pdpt = (uint64_t *)(pml4[0] & frame);
-	uint64_t *pd = (uint64_t *)(pdpt[0] & frame);
-
-	return &pd[va / (2 * MB)];
-}
-
-static void check_pages(void)
-{
-	static const struct {
-		uint64_t clear, set;
-		uint64_t error;		/* of a page fault, without PF_W; 0: none */
-		const char *what;
-	} rules[] = {
-		{ PTE_RW, PTE_D, 0, "read-only, dirty" },
-		{ 0, PTE_RW | PTE_D, PF_SS | PF_U | PF_P, "writable, dirty" },
-		{ PTE_D, PTE_RW, PF_SS | PF_U | PF_P, "writable, clean" },
-		{ PTE_RW | PTE_D, 0, PF_SS | PF_U | PF_P, "read-only, clean" },
-		{ PTE_RW | PTE_US, PTE_D, PF_SS | PF_U | PF_P, "read-only, dirty, of the supervisor" },
-		{ PTE_RW | PTE_P, PTE_D, PF_SS | PF_U, "not present" },
-	};
-	uint64_t *pde;
-
-	for (unsigned int i = 0; i < sizeof(rules) / sizeof(*rules); i++) {
-		uint64_t e = rules[i].error;
-		int v = e ? VECTOR_PF : -1;
-
-		make_plain(MIDDLE);
-		MIDDLE[0] = (uint64_t)(MIDDLE + 1) | 1;
-		set_page(MIDDLE, rules[i].clear, rules[i].set);
-		io[0] = (uint64_t)&MIDDLE[8];
-		io[1] = 77 + i;
-		ok(is(run(do_wrss, TOP), v, e | PF_W, NULL), "%s: WRSS", rules[i].what);
-		ok(!e || read_cr2() == io[0], "CR2");
-		io[0] = (uint64_t)&MIDDLE[9];
-		ok(is(try(do_wruss, io), v, e | PF_W, NULL), "%s: WRUSS", rules[i].what);
-		if (e) {
-			io[0] = (uint64_t)MIDDLE;
-			ok(is(run(do_rstorssp, TOP), v, e | PF_W, NULL), "%s: RSTORSSP", rules[i].what);
-			/* SSP is 2 entries below the page: the third is in it. */
-			io[0] = 3;
-			make_shadow(LOW);
-			ok(is(run(do_incssp, (uint64_t)(MIDDLE - 1)), v, e, NULL), "%s: INCSSP",
-			   rules[i].what);
-		} else {
-			ok(MIDDLE[8] == 77 + i && MIDDLE[9] == 77 + i, "%s: both have written", rules[i].what);
-		}
-	}
-
-	make_shadow(MIDDLE);
-	io[0] = (uint64_t)&MIDDLE[10];
-	io[1] = 1;
-	ok(is(run(do_store, TOP), VECTOR_PF, PF_P | PF_W | PF_U, NULL), "MOV to a shadow stack at CPL 3");
-	ok(is(try(do_store, io), VECTOR_PF, PF_P | PF_W, NULL), "MOV to a shadow stack at CPL 0");
-	ok(is(run(do_load, TOP), RETURNED), "MOV from a shadow stack");
-
-	/* Read-only by the directory: no shadow stack. */
-	pde = directory_entry(FAR_AWAY);
-	set_page((void *)FAR_AWAY, PTE_RW, PTE_D);
-	io[0] = FAR_AWAY;
-	ok(is(run(do_wrss, TOP), RETURNED), "an ordinary one elsewhere");
-	*pde &= ~PTE_RW;
-	invlpg((void *)FAR_AWAY);
-	ok(is(run(do_wrss, TOP), VECTOR_PF, PF_SS | PF_U | PF_W | PF_P, NULL),
-	   "read-only in the directory, too");
-	*pde |= PTE_RW;
-	invlpg((void *)FAR_AWAY);
-
-	pde = directory_entry(LARGE_PAGE);
-	*pde |= PTE_D;
-	io[0] = LARGE_PAGE + 0x1000;
-	io[1] = 99;
-	invlpg((void *)LARGE_PAGE);
-	ok(is(run(do_wrss, TOP), VECTOR_PF, PF_SS | PF_U | PF_W | PF_P, NULL), "2 MiB, writable");
-	*pde &= ~PTE_RW;
-	invlpg((void *)LARGE_PAGE);
-	ok(is(run(do_wrss, TOP), RETURNED) && peek(LARGE_PAGE + 0x1000) == 99, "2 MiB, read-only and dirty");
-	*pde |= PTE_RW;
-	invlpg((void *)LARGE_PAGE);
-
-	/* A CALL whose shadow stack has a page fault leaves nothing behind. */
-	make_plain(MIDDLE);
-	on_vector(VECTOR_PF, mend_page);
-	seen = 0;
-	ok(is(run(do_nested_call, (uint64_t)(HIGH + 1)), RETURNED) && seen == 1, "a CALL is restarted");
-	ok(seen_regs.rip == (uint64_t)nested_call && seen_regs.error == (PF_SS | PF_U | PF_W | PF_P) &&
-	   read_cr2() == (uint64_t)(HIGH - 1), "its page fault");
-	ok(seen_regs.rsp == io[0] && seen_slot == 0x5a5a, "it had not written to the stack");
-	ok(seen_ssp == (uint64_t)HIGH, "nor moved SSP");
-	ok(io[1] == (uint64_t)(HIGH - 1) && rdmsr(MSR_PL3_SSP) == (uint64_t)(HIGH + 1),
-	   "the second time it did both");
-	on_vector(VECTOR_PF, NULL);
-}
-
-/* ---- the instructions ----------------------------------------------------------- */
-
-/* INCSSP by rdi[0], then SSP to rdi[1]. RET would find another entry than its own. */
-CODE(do_incsspq,
-	"movq (%rdi), %rax\nincsspq %rax\nrdsspq %rdx\nmovq %rdx, 8(%rdi)\n"
-	"int $0x80");
-CODE(do_incsspd,
-	"movq (%rdi), %rax\nincsspd %eax\nrdsspq %rdx\nmovq %rdx, 8(%rdi)\n"
-	"int $0x80");
-
-static void check_write(void)
-{
-	make_shadow(MIDDLE);
-	poke((uint64_t)MIDDLE, 0);
-	io[0] = (uint64_t)MIDDLE;
-	io[1] = 0x1122334455667788;
-	enable(SH_STK_EN, TOP);
-	ok(is(try_user(do_wrss, io), VECTOR_UD, 0, NULL), "WRSS without WR_SHSTK_EN");
-	ok(is(run(do_wrssd, TOP), RETURNED) && MIDDLE[0] == 0x55667788, "WRSSD writes 4 bytes");
-	ok(is(run(do_wrss, TOP), RETURNED) && MIDDLE[0] == io[1], "WRSSQ writes 8");
-	io[0] += 4;
-	ok(is(run(do_wrss, TOP), VECTOR_GP, 0, NULL), "WRSSQ aligns to 8");
-	ok(is(run(do_wrssd, TOP), RETURNED), "WRSSD aligns to 4");
-	io[0] += 2;
-	ok(is(run(do_wrssd, TOP), VECTOR_GP, 0, NULL), "and to no less");
-
-	enable(0, TOP);
-	io[0] = (uint64_t)MIDDLE;
-	io[1] = 0x99aabbccddeeff00;
-	ok(is(try(do_wruss, io), RETURNED) && MIDDLE[0] == io[1],
-	   "WRUSSQ at CPL 0 does not need IA32_U_CET");
-	io[1] = 0x12345678;
-	ok(is(try(do_wrussd, io), RETURNED) && MIDDLE[0] == 0x99aabbcc12345678, "WRUSSD");
-	io[0] += 4;
-	ok(is(try(do_wruss, io), VECTOR_GP, 0, NULL), "WRUSSQ aligns to 8");
-	ok(is(run(do_wruss, TOP), VECTOR_GP, 0, NULL), "WRUSS at CPL 3");
-}
-
-static void check_inc(void)
-{
-	const uint64_t base = (uint64_t)(HIGH + 64);
-
-	for (uint64_t n = 0; n < 256; n += 51) {
-		io[0] = 0xabcd00 + n;
-		ok(is(run(do_incsspq, base), RETURNED) && io[1] == base - 8 + 8 * n,
-		   "INCSSPQ of %lu takes 8 bits of the count", n);
-		ok(is(run(do_incsspd, base), RETURNED) && io[1] == base - 8 + 4 * n, "INCSSPD");
-	}
-	io[0] = 4;
-	make_plain(stacks + 3 * WORDS);
-	ok(is(run(do_incsspq, TOP - 16), VECTOR_PF, PF_SS | PF_U | PF_P, NULL) && read_cr2() == TOP,
-	   "INCSSP reads the last entry that it drops");
-	ok(rdmsr(MSR_PL3_SSP) == TOP - 24, "or leaves SSP alone");
-	io[0] = 3;
-	ok(is(run(do_incsspq, TOP - 16), RETURNED) && io[1] == TOP, "it can drop all");
-}
-
-/* To the stack at rdi[0] and back; SSP after each step, the flags after RSTORSSP. */
-CODE(do_switch,
-	"rdsspq %rcx\n"
-	"movq %rcx, 8(%rdi)\n"
-	"movq (%rdi), %rax\n"
-	"xorl %edx, %edx\n"
-	"cmpq $1, %rdx\n"		/* CF, SF, AF */
-	"rstorssp (%rax)\n"
-	"pushfq\n"
-	"popq %rdx\n"
-	"movq %rdx, 16(%rdi)\n"
-	"rdsspq %rax\n"
-	"movq %rax, 24(%rdi)\n"
-	"movq (%rax), %rdx\n"
-	"movq %rdx, 32(%rdi)\n"
-	"pushq 16(%rdi)\n"
-	"popfq\n"
-	"switch_save: saveprevssp\n"
-	"rdsspq %rax\n"
-	"movq %rax, 40(%rdi)\n"
-	"movq -8(%rcx), %rdx\n"
-	"movq %rdx, 48(%rdi)\n"
-	"call 1f\n"
-	"leaq -8(%rcx), %rax\n"
-	"rstorssp (%rax)\n"
-	"saveprevssp\n"
-	"rdsspq %rax\n"
-	"movq %rax, 56(%rdi)\n"
-	"ret\n"
-	"1: ret\n"
-	".globl switch_save");
-extern char switch_save[];
-CODE(do_drop_and_save, "movl $1, %eax\nincsspq %rax\nclc\nsaveprevssp\nret");
-
-static void check_switch(void)
-{
-	const uint64_t token = (uint64_t)(MIDDLE + 100), old = TOP - 8;
-	const struct {
-		uint64_t value;
-		const char *what;
-	} bad[] = {
-		{ token + 8, "of 32-bit mode" },
-		{ (token + 8) | 3, "for SAVEPREVSSP" },
-		{ (token + 16) | 1, "for another place" },
-		{ token | 1, "for the place below" },
-		{ 0, "of zero" },
-	};
-
-	make_shadow(MIDDLE);
-	poke(token, (token + 8) | 1);
-	io[0] = token;
-	ok(is(run(do_switch, TOP), RETURNED), "to another stack and back");
-	ok(io[3] == token && io[4] == (old | 3), "RSTORSSP: SSP and the token of the previous one");
-	ok((io[2] & 0x8d5) == 0, "RSTORSSP clears the flags");
-	ok(io[5] == token + 8 && io[6] == (old | 1), "SAVEPREVSSP: SSP and a token on the other stack");
-	ok(io[7] == old && rdmsr(MSR_PL3_SSP) == TOP, "SSP is back");
-	ok(peek(token) == ((token + 8) | 1), "and there is a token to go there again");
-
-	poke(token, (token + 12) | 1);
-	poke(token + 8, 0xffffffff00000000);
-	io[0] = token;
-	ok(is(run(do_switch, TOP), RETURNED), "to a stack that ends at 4 modulo 8");
-	ok((io[2] & 0x8d5) == RFLAGS_CF && io[5] == token + 12, "CF tells of the gap");
-	ok(peek(token) == ((token + 12) | 1) && (uint32_t)peek(token + 8) == 0,
-	   "its token is aligned, with a gap of zero");
-
-	poke(token, (token + 12) | 1);
-	poke(token + 8, 0xffffffff00000001);
-	io[0] = token;
-	ok(is(run(do_switch, TOP), VECTOR_GP, 0, switch_save), "SAVEPREVSSP: the gap is not zero");
-	ok(rdmsr(MSR_PL3_SSP) == token, "it has not moved SSP");
-	poke(TOP - 8, old | 1);
-	ok(is(run(do_drop_and_save, TOP - 8), VECTOR_GP, 0, NULL), "SAVEPREVSSP with a restore token");
-	ok(is(run(do_saveprevssp, TOP - 4), VECTOR_GP, 0, NULL), "SAVEPREVSSP with an unaligned SSP");
-
-	for (unsigned int i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
-		poke(token, bad[i].value);
-		io[0] = token;
-		ok(is(run(do_rstorssp, TOP), VECTOR_CP, CP_RSTORSSP, NULL), "RSTORSSP: a token %s", bad[i].what);
-		ok(rdmsr(MSR_PL3_SSP) == old && peek(token) == bad[i].value, "it changes nothing");
-	}
-	io[0] = token + 4;
-	ok(is(run(do_rstorssp, TOP), VECTOR_GP, 0, NULL), "RSTORSSP: an unaligned token");
-}
-
 int main(void)
 {
 	make_plain(MIDDLE);
@@ -711,10 +446,7 @@ int main(void)
 	make_shadow(HIGH);
 	check_near();
 	check_far();
+	check_compat();
 	check_rings();
-	check_write();
-	check_inc();
-	check_switch();
-	check_pages();
 	return 0;
 }
