@@ -106,13 +106,20 @@ static inline bool is(struct trap t, int vector, uint64_t error, const void *rip
 
 #define RETURNED	-1, 0, NULL
 
-/* ---- one instruction each ------------------------------------------------------- */
+/* ---- pieces of user code -------------------------------------------------------- */
 
 CODE(do_incssp, "movq (%rdi), %rax\nincsspq %rax\nret");
 CODE(do_saveprevssp, "saveprevssp\nret");
 CODE(do_rstorssp, "movq (%rdi), %rax\nrstorssp (%rax)\nret");
 CODE(do_wrss, "movq (%rdi), %rax\nmovq 8(%rdi), %rdx\nwrssq %rdx, (%rax)\nret");
 CODE(do_wruss, "movq (%rdi), %rax\nmovq 8(%rdi), %rdx\nwrussq %rdx, (%rax)\nret");
+
+/* SSP and the return address of its caller. */
+CODE(do_entry, "rdsspq %rax\nmovq %rax, (%rdi)\nmovq (%rsp), %rax\nmovq %rax, 8(%rdi)\n"
+	       "movq $-1, %rax\nrdsspd %eax\nmovq %rax, 16(%rdi)\nret");
+
+/* SSP before and after an exception. */
+CODE(do_int3, "rdsspq %rax\nmovq %rax, (%rdi)\nint3\nrdsspq %rax\nmovq %rax, 8(%rdi)\nret");
 
 /* ---- a handler ------------------------------------------------------------------ */
 

@@ -193,7 +193,10 @@ static void check_inc(void)
 	ok(is(run(do_incsspq, TOP - 16), RETURNED) && io[1] == TOP, "it can drop all");
 }
 
-/* To the stack at rdi[0] and back; SSP after each step, the flags after RSTORSSP. */
+/*
+ * To the stack at rdi[0] and back; SSP after each step, the flags after RSTORSSP.
+ * On the other stack, four bytes at rdi[8] are set.
+ */
 CODE(do_switch,
 	"rdsspq %rcx\n"
 	"movq %rcx, 8(%rdi)\n"
@@ -216,6 +219,9 @@ CODE(do_switch,
 	"movq -8(%rcx), %rdx\n"
 	"movq %rdx, 48(%rdi)\n"
 	"call 1f\n"
+	"movl $-1, %edx\n"
+	"movq 64(%rdi), %rax\n"
+	"wrssd %edx, (%rax)\n"
 	"leaq -8(%rcx), %rax\n"
 	"rstorssp (%rax)\n"
 	"saveprevssp\n"
@@ -244,6 +250,7 @@ static void check_switch(void)
 	make_shadow(MIDDLE);
 	poke(token, (token + 8) | 1);
 	io[0] = token;
+	io[8] = token - 64;
 	ok(is(run(do_switch, TOP), RETURNED), "to another stack and back");
 	ok(io[3] == token && io[4] == (old | 3), "RSTORSSP: SSP and the token of the previous one");
 	ok((io[2] & 0x8d5) == 0, "RSTORSSP clears the flags");
@@ -254,6 +261,7 @@ static void check_switch(void)
 	poke(token, (token + 12) | 1);
 	poke(token + 8, 0xffffffff00000000);
 	io[0] = token;
+	io[8] = token + 8;
 	ok(is(run(do_switch, TOP), RETURNED), "to a stack that ends at 4 modulo 8");
 	ok((io[2] & 0x8d5) == RFLAGS_CF && io[5] == token + 12, "CF tells of the gap");
 	ok(peek(token) == ((token + 12) | 1) && (uint32_t)peek(token + 8) == 0,
