@@ -8,6 +8,10 @@
 # `---`, then one line `Overlay: path` for each new file, whose content is the
 # repository's own file of that path (the emulator's are below emulator/), then
 # the diff of the files that existed.
+#
+# A new file of the kernel enters complete, in one step. The emulator's may grow
+# over several: the repository has its text as after the last of them, and what
+# came in is that with the later hunks taken back.
 # All here works on git objects through an index of its own, so that no file of
 # a working tree is touched.
 
@@ -121,10 +125,52 @@ read_step()
 	mapfile -t STEP_OVERLAY < <(overlay_lines "$1")
 }
 
+# later_changes [ROOT_OF_PATCHES]: fill LATER: of each new file the patches that
+# change it after it came in, one a line.
+declare -A LATER=()
+later_changes()
+{
+	local file p
+	local -A new=()
+
+	LATER=()
+	[ "$SERIES" = emulator ] || return 0
+	while IFS= read -r file; do
+		while IFS= read -r p; do
+			[ -z "${new[$p]:-}" ] || LATER[$p]+=$file$'\n'
+		done < <(changed_lines "$file")
+		while IFS= read -r p; do
+			new[$p]=1
+		done < <(overlay_lines "$file")
+	done < <(patch_files "${1:-}")
+}
+
+# later_patches PATH: the lines of LATER, the last patch first.
+later_patches()
+{
+	printf %s "${LATER[$1]:-}" | tac
+}
+
+# first_content MODE BLOB PATH: `MODE BLOB` of a file as it came in, if it is BLOB
+# after the last step.
+first_content()
+{
+	local file
+
+	export GIT_INDEX_FILE=$STEPS_TMP/first
+	tgit read-tree --empty
+	tgit update-index --add --cacheinfo "$1,$2,$3"
+	while IFS= read -r file; do
+		tgit apply --cached --reverse --whitespace=nowarn --include="$3" - \
+			< "$file" 2> "$STEPS_TMP/error" || return 1
+	done < <(later_patches "$3")
+	tgit ls-files -s -- "$3" | cut -d' ' -f1,2
+}
+
 # index_overlay: add the files of STEP_OVERLAY to the private index.
 index_overlay()
 {
-	local p mode known i ids
+	local p mode known i ids lines=()
 
 	for p in "${STEP_OVERLAY[@]}"; do
 		case /$p/ in
@@ -143,8 +189,16 @@ index_overlay()
 	for ((i = 0; i < ${#ids[@]}; i++)); do
 		mode=100644
 		[ ! -x "$STEPS_HOME/${STEP_OVERLAY[i]}" ] || mode=100755
-		printf '%s %s\t%s\n' "$mode" "${ids[i]}" "${STEP_OVERLAY[i]}"
-	done | igit update-index --add --index-info ||
+		p=$mode' '${ids[i]}
+		if [ -n "${LATER[${STEP_OVERLAY[i]}]:-}" ]; then
+			p=$(first_content $p "${STEP_OVERLAY[i]}") || {
+				STEP_ERROR="the later changes of ${STEP_OVERLAY[i]} do not fit what the repository has"
+				return 1
+			}
+		fi
+		lines+=("$p"$'\t'"${STEP_OVERLAY[i]}")
+	done
+	printf '%s\n' "${lines[@]}" | igit update-index --add --index-info ||
 		{ STEP_ERROR="cannot add its new files"; return 1; }
 }
 
@@ -188,18 +242,19 @@ step_key()
 			[ ! -x "$STEPS_HOME/$p" ] || mode=x
 			printf 'overlay %s %s\n' "$p" "$mode"
 			cat "$STEPS_HOME/$p" 2> /dev/null || :
+			later_patches "$p" | xargs -r -d '\n' cat
 		done
 	} | sha256sum | cut -d' ' -f1
 }
 
-# enter_files PATCH: a new file enters complete, in one step; BORN is the steps'
-# new files so far and where they came in.
+# enter_files PATCH: a new file of the kernel enters complete, in one step; BORN is
+# the steps' new files so far and where they came in.
 enter_files()
 {
 	local p
 
 	while IFS= read -r p; do
-		[ -z "${BORN[$p]:-}" ] || {
+		[ -z "${BORN[$p]:-}" ] || [ "$SERIES" = emulator ] || {
 			STEP_ERROR="changes $p, which is new in ${BORN[$p]}: a new file enters complete, in one step"
 			return 1
 		}
@@ -224,6 +279,7 @@ build_chain()
 		{ STEP_ERROR="the tree has no base $1"; return 1; }
 	CHAIN_TIP=$parent CHAIN_KERNEL=$parent
 	: > "$cache"
+	later_changes "${2:-}"
 	# A commit made before from the same input is taken as it is.
 	if [ -f "$STEPS_TREE/.git/steps/cache" ]; then
 		while read -r k file; do
