@@ -108,12 +108,16 @@ stage_libraries()
 	rm "$root.libraries"
 }
 
-# pack STAGE ARCHIVE: all files belong to root, dates do not matter.
+# pack STAGE ARCHIVE: all files belong to root, dates do not matter. Several
+# guests may start at once and make the same archive: each its own, the last stays.
 pack()
 {
+	local new
+
+	new=$(mktemp "$2.XXXXXX")
 	(cd "$1" && find . -mindepth 1 -print0 | sort -z |
-	 cpio --null -o -H newc --quiet -R 0:0) > "$2.new"
-	mv "$2.new" "$2"
+	 cpio --null -o -H newc --quiet -R 0:0) > "$new"
+	mv "$new" "$2"
 }
 
 native_programs()
@@ -199,7 +203,9 @@ base_layer()
 	if stamp_ok "guest-$ARCH" "$stamp" && [ -f "$GUEST/base.cpio" ]; then
 		return
 	fi
-	lock "guest-$ARCH"
+	lock "guest-$ARCH" >&2
+	# Another run may have made it meanwhile.
+	! stamp_ok "guest-$ARCH" "$stamp" || return 0
 	say "making the base of the $ARCH guests" >&2
 	mkdir -p "$GUEST"
 	logged "guest-$ARCH" make_base >&2
@@ -212,6 +218,8 @@ perf_layer()
 	local root=$BUILD/out/perf-$ARCH-$1/root layer=$GUEST/perf-$1.cpio stage
 
 	[ -d "$root" ] || return 0
+	# Several guests may start at the same time.
+	lock "guest-$ARCH-perf-$1" >&2
 	if [ ! -f "$layer" ] || [ "$root" -nt "$layer" ]; then
 		temp_dir stage
 		stage "$stage" "$root" ""
