@@ -205,7 +205,7 @@ base_layer()
 	fi
 	lock "guest-$ARCH" >&2
 	# Another run may have made it meanwhile.
-	! stamp_ok "guest-$ARCH" "$stamp" || return 0
+	! { stamp_ok "guest-$ARCH" "$stamp" && [ -f "$GUEST/base.cpio" ]; } || return 0
 	say "making the base of the $ARCH guests" >&2
 	mkdir -p "$GUEST"
 	logged "guest-$ARCH" make_base >&2
