@@ -108,16 +108,12 @@ stage_libraries()
 	rm "$root.libraries"
 }
 
-# pack STAGE ARCHIVE: all files belong to root, dates do not matter. Several
-# guests may start at once and make the same archive: each its own, the last stays.
+# pack STAGE ARCHIVE: all files belong to root, dates do not matter.
 pack()
 {
-	local new
-
-	new=$(mktemp "$2.XXXXXX")
 	(cd "$1" && find . -mindepth 1 -print0 | sort -z |
-	 cpio --null -o -H newc --quiet -R 0:0) > "$new"
-	mv "$new" "$2"
+	 cpio --null -o -H newc --quiet -R 0:0) > "$2.new"
+	mv "$2.new" "$2"
 }
 
 native_programs()
@@ -192,6 +188,11 @@ make_base()
 	pack "$root" "$GUEST/base.cpio"
 }
 
+base_is_made()
+{
+	stamp_ok "guest-$ARCH" "$1" && [ -f "$GUEST/base.cpio" ]
+}
+
 # base_layer: build/guest/ARCH/base.cpio is there and made from what is here now.
 base_layer()
 {
@@ -200,12 +201,10 @@ base_layer()
 	guest_is_native && mapfile -t programs < <(native_programs)
 	stamp=$(key "$ROOT/scripts/lib-guest.sh" "$ROOT/scripts/guest/init.c" \
 		"$(ls -lL --time-style=+%s "${programs[@]}" /dev/null | sed 's|.*/dev/null$||')")
-	if stamp_ok "guest-$ARCH" "$stamp" && [ -f "$GUEST/base.cpio" ]; then
-		return
-	fi
+	! base_is_made "$stamp" || return 0
 	lock "guest-$ARCH" >&2
 	# Another run may have made it meanwhile.
-	! { stamp_ok "guest-$ARCH" "$stamp" && [ -f "$GUEST/base.cpio" ]; } || return 0
+	! base_is_made "$stamp" || return 0
 	say "making the base of the $ARCH guests" >&2
 	mkdir -p "$GUEST"
 	logged "guest-$ARCH" make_base >&2
