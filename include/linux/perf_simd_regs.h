@@ -7,13 +7,17 @@
 #ifndef _LINUX_PERF_SIMD_REGS_H
 #define _LINUX_PERF_SIMD_REGS_H
 
+#include <linux/compiler.h>
 #include <linux/errno.h>
+#include <linux/rcupdate.h>
 #include <linux/types.h>
 
 struct perf_event;
 struct perf_event_attr;
 struct perf_output_handle;
 struct perf_regs;
+struct perf_simd_class;		/* the architecture's */
+struct perf_simd_record;	/* the architecture's */
 struct pt_regs;
 
 /* The two register blocks that a sample can have. */
@@ -72,19 +76,24 @@ struct perf_simd_regs {
  * struct perf_simd_event - what an event samples
  * @state: for each side, the state components that it needs, in bits that
  *	mean something to the architecture only; 0 if it needs none
+ * @vec_class: what the vector registers that it asks for are, or NULL
+ * @pred_class: the same for predicate registers
  * @ext_regs: the bits of sample_regs_user and sample_regs_intr whose registers
  *	are not in pt_regs
  * @kernel: opened by someone who may see the registers of kernel FPU sections
  */
 struct perf_simd_event {
-	u64			state[PERF_SIMD_SIDES];
-	u64			ext_regs;
-	bool			kernel;
+	u64				state[PERF_SIMD_SIDES];
+	const struct perf_simd_class	*vec_class;
+	const struct perf_simd_class	*pred_class;
+	u64				ext_regs;
+	bool				kernel;
 };
 
 /**
  * struct perf_simd_buf - a context level's place for saved registers
  * @regs: what the sample in progress has on each side
+ * @record: what the PMU recorded for the sample in progress, or NULL
  * @saved: the state components in @state that belong to the sample in
  *	progress, in the architecture's bits
  * @asked: the components to save in one go if any has to be saved
@@ -92,11 +101,12 @@ struct perf_simd_event {
  * @state: the architecture's, arch_perf_simd_regs_size() bytes
  */
 struct perf_simd_buf {
-	struct perf_simd_regs	regs[PERF_SIMD_SIDES];
-	u64			saved;
-	u64			asked;
-	bool			shared;
-	u8			state[] __aligned(64);
+	struct perf_simd_regs		regs[PERF_SIMD_SIDES];
+	const struct perf_simd_record	*record;
+	u64				saved;
+	u64				asked;
+	bool				shared;
+	u8				state[] __aligned(64);
 };
 
 /* kernel/events/simd_attr.c; refuses all SIMD attributes where there is no support. */
@@ -109,8 +119,40 @@ bool perf_event_wants_simd_regs(const struct perf_event *event);
 int perf_simd_regs_init_event(struct perf_event *event);
 void perf_simd_regs_free_event(struct perf_event *event);
 
-void perf_simd_regs_begin_overflow(void);
-void perf_simd_regs_end_overflow(void);
+struct perf_simd_bufs;
+
+/* NULL as long as no event has SIMD registers. */
+extern struct perf_simd_bufs __rcu *perf_simd_bufs;
+
+void __perf_simd_regs_begin_overflow(void);
+void __perf_simd_regs_end_overflow(void);
+
+/**
+ * perf_simd_regs_begin_overflow - the samples that follow share their registers
+ *
+ * For a handler that takes samples of several events for one interrupt, in a
+ * context where nothing changes the registers between them: an NMI.
+ *
+ * Context: NMI, or with interrupts disabled. Does not nest.
+ */
+static inline void perf_simd_regs_begin_overflow(void)
+{
+	if (unlikely(rcu_access_pointer(perf_simd_bufs)))
+		__perf_simd_regs_begin_overflow();
+}
+
+/**
+ * perf_simd_regs_end_overflow - ends what perf_simd_regs_begin_overflow() began
+ *
+ * Context: the same.
+ */
+static inline void perf_simd_regs_end_overflow(void)
+{
+	if (unlikely(rcu_access_pointer(perf_simd_bufs)))
+		__perf_simd_regs_end_overflow();
+}
+
+void perf_simd_regs_set_record(const struct perf_simd_record *record);
 
 void perf_simd_regs_begin_sample(void);
 int perf_simd_regs_prepare(struct perf_event *event, struct perf_regs *regs,
@@ -151,6 +193,7 @@ static inline void perf_simd_regs_free_event(struct perf_event *event) { }
 
 static inline void perf_simd_regs_begin_overflow(void) { }
 static inline void perf_simd_regs_end_overflow(void) { }
+static inline void perf_simd_regs_set_record(const struct perf_simd_record *record) { }
 static inline void perf_simd_regs_begin_sample(void) { }
 
 static inline int perf_simd_regs_prepare(struct perf_event *event,

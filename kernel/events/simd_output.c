@@ -12,6 +12,7 @@
 #include <linux/bug.h>
 #include <linux/perf_event.h>
 #include <linux/perf_simd_regs.h>
+#include <linux/pgtable.h>
 #include <linux/string.h>
 
 #include "internal.h"
@@ -77,25 +78,45 @@ void perf_simd_add_head(struct perf_simd_regs *simd,
 			   simd->head, sizeof(simd->head));
 }
 
+/*
+ * Registers are short and consist of words: copying them by moves costs less
+ * than calling or setting up what copies memory.
+ */
 static __always_inline void copy_run(void *dst, const void *src, unsigned long n)
 {
-	if (unlikely(!src))
-		memset(dst, 0, n);
-	else if (n == 16)	/* the usual piece: two moves, no call */
-		memcpy(dst, src, 16);
-	else
-		memcpy(dst, src, n);
+	const u64 *from = src;
+	u64 *to = dst;
+
+	if (!from) {
+		if (unlikely(n > sizeof(empty_zero_page))) {
+			memset(dst, 0, n);
+			return;
+		}
+		from = (const u64 *)empty_zero_page;
+	}
+
+	for (; n >= 4 * sizeof(u64); n -= 4 * sizeof(u64)) {
+		u64 a = from[0], b = from[1], c = from[2], d = from[3];
+
+		to[0] = a;
+		to[1] = b;
+		to[2] = c;
+		to[3] = d;
+		from += 4;
+		to += 4;
+	}
+
+	if (n == 2 * sizeof(u64))
+		memcpy(to, from, 2 * sizeof(u64));
+	else if (n)
+		memcpy(to, from, n);
 }
 
-/*
- * Copy @len bytes of register @reg of @bank, beginning with byte @off. All but
- * the registers at a page boundary are copied whole.
- */
+/* Copy @len bytes of register @reg of @bank, beginning with byte @off. */
 static void *copy_reg(void *dst, const struct perf_simd_bank *bank,
 		      unsigned int reg, unsigned long off, unsigned long len)
 {
 	const struct perf_simd_part *part = bank->part;
-	const void *src;
 	unsigned long n;
 
 	for (; len; part++) {
@@ -105,8 +126,7 @@ static void *copy_reg(void *dst, const struct perf_simd_bank *bank,
 		}
 
 		n = min(part->bytes - off, len);
-		src = part->base ? part->base + reg * part->bytes + off : NULL;
-		copy_run(dst, src, n);
+		copy_run(dst, part->base ? part->base + reg * part->bytes + off : NULL, n);
 		dst += n;
 		len -= n;
 		off = 0;
@@ -115,35 +135,90 @@ static void *copy_reg(void *dst, const struct perf_simd_bank *bank,
 	return dst;
 }
 
-/* Copy @len bytes of @bank, beginning with byte @off. */
-static void *copy_bank(void *dst, const struct perf_simd_bank *bank,
+/* Copy one part of the @nr lowest registers in @mask. */
+static __always_inline void copy_column(void *dst, unsigned int stride,
+					const void *base, unsigned int step,
+					unsigned int bytes, u32 mask, unsigned int nr)
+{
+	for (; nr; nr--, mask &= mask - 1, dst += stride)
+		memcpy(dst, base + __ffs(mask) * step, bytes);
+}
+
+static void copy_part(void *dst, const struct perf_simd_bank *bank,
+		      const struct perf_simd_part *part, u32 mask, unsigned int nr)
+{
+	const void *base = part->base ?: empty_zero_page;
+	unsigned int step = part->base ? part->bytes : 0;
+
+	/* The usual sizes are a few moves. */
+	if (part->bytes == 16)
+		copy_column(dst, bank->bytes, base, step, 16, mask, nr);
+	else if (part->bytes == 32)
+		copy_column(dst, bank->bytes, base, step, 32, mask, nr);
+	else
+		copy_column(dst, bank->bytes, base, step, part->bytes, mask, nr);
+}
+
+/* Registers in several parts: all but those at a page boundary are whole. */
+static void *copy_parts(void *dst, const struct perf_simd_bank *bank,
+			unsigned long off, unsigned long len)
+{
+	const struct perf_simd_part *part;
+	u32 mask = bank->mask;
+	unsigned long n, column;
+	unsigned int nr;
+
+	for (; off >= bank->bytes; off -= bank->bytes)
+		mask &= mask - 1;
+
+	if (off) {
+		n = min(bank->bytes - off, len);
+		dst = copy_reg(dst, bank, __ffs(mask), off, n);
+		mask &= mask - 1;
+		len -= n;
+	}
+
+	nr = len / bank->bytes;
+	column = 0;
+	for (part = bank->part; nr && part < bank->part + bank->nr_parts; part++) {
+		copy_part(dst + column, bank, part, mask, nr);
+		column += part->bytes;
+	}
+
+	dst += nr * bank->bytes;
+	len -= nr * bank->bytes;
+	if (!len)
+		return dst;
+
+	for (; nr; nr--)
+		mask &= mask - 1;
+
+	return copy_reg(dst, bank, __ffs(mask), 0, len);
+}
+
+/* Registers in one part: those that follow each other are one run. */
+static void *copy_runs(void *dst, const struct perf_simd_bank *bank,
 		       unsigned long off, unsigned long len)
 {
+	const void *base = bank->part[0].base;
 	u32 mask = bank->mask;
 	unsigned int reg, nr;
 	unsigned long n;
 
-	while (len) {
+	for (; len; len -= n) {
 		reg = __ffs(mask);
-		/* Registers in one piece that follow each other are one run. */
-		nr = bank->nr_parts == 1 ? __ffs64(~((u64)mask >> reg)) : 1;
+		nr = __ffs64(~((u64)mask >> reg));
 		mask &= ~GENMASK_U32(reg + nr - 1, reg);
 
 		if (off >= nr * bank->bytes) {
 			off -= nr * bank->bytes;
+			n = 0;
 			continue;
 		}
 
 		n = min(nr * bank->bytes - off, len);
-		if (bank->nr_parts == 1) {
-			const void *base = bank->part[0].base;
-
-			copy_run(dst, base ? base + reg * bank->bytes + off : NULL, n);
-			dst += n;
-		} else {
-			dst = copy_reg(dst, bank, reg, off, n);
-		}
-		len -= n;
+		copy_run(dst, base ? base + reg * bank->bytes + off : NULL, n);
+		dst += n;
 		off = 0;
 	}
 
@@ -166,7 +241,8 @@ static unsigned long gather(void *dst, const void *src, unsigned long off,
 		}
 
 		n = min(bytes - off, len);
-		dst = copy_bank(dst, bank, off, n);
+		dst = bank->nr_parts == 1 ? copy_runs(dst, bank, off, n) :
+					    copy_parts(dst, bank, off, n);
 		len -= n;
 		off = 0;
 	}

@@ -24,7 +24,8 @@
  *
  * A PMU whose handler knows that all of its samples are of the same interrupt
  * puts perf_simd_regs_begin_overflow() and perf_simd_regs_end_overflow() around
- * them. In between nothing is forgotten, so the registers are saved once.
+ * them. In between nothing is forgotten, so the registers are saved once. One
+ * whose hardware records registers names the record, and nothing is copied.
  */
 #include <linux/capability.h>
 #include <linux/mutex.h>
@@ -36,7 +37,7 @@
 #include "internal.h"
 
 /* Zeroed when allocated: no byte of it can come from elsewhere. */
-struct simd_bufs {
+struct perf_simd_bufs {
 	struct rcu_head		rcu_head;
 	size_t			stride;
 	u8			*cpu[];		/* PERF_NR_CONTEXTS buffers each */
@@ -46,9 +47,9 @@ static DEFINE_MUTEX(simd_mutex);
 static unsigned int nr_simd_events;
 static unsigned int nr_state_events[BITS_PER_TYPE(u64)];
 static u64 asked_state;			/* what any of the events needs */
-static struct simd_bufs __rcu *simd_bufs;
+struct perf_simd_bufs __rcu *perf_simd_bufs;
 
-static void free_bufs(struct simd_bufs *bufs)
+static void free_bufs(struct perf_simd_bufs *bufs)
 {
 	int cpu;
 
@@ -59,12 +60,12 @@ static void free_bufs(struct simd_bufs *bufs)
 
 static void free_bufs_rcu(struct rcu_head *head)
 {
-	free_bufs(container_of(head, struct simd_bufs, rcu_head));
+	free_bufs(container_of(head, struct perf_simd_bufs, rcu_head));
 }
 
-static struct simd_bufs *alloc_bufs(void)
+static struct perf_simd_bufs *alloc_bufs(void)
 {
-	struct simd_bufs *bufs;
+	struct perf_simd_bufs *bufs;
 	int cpu;
 
 	bufs = kzalloc_flex(*bufs, cpu, nr_cpu_ids);
@@ -94,7 +95,7 @@ static struct simd_bufs *alloc_bufs(void)
  */
 static struct perf_simd_buf *this_buf(void)
 {
-	struct simd_bufs *bufs = rcu_dereference_sched(simd_bufs);
+	struct perf_simd_bufs *bufs = rcu_dereference_sched(perf_simd_bufs);
 
 	if (!bufs)
 		return NULL;
@@ -115,7 +116,7 @@ static void count_state(u64 state, int n)
 			asked |= BIT_ULL(i);
 	}
 
-	/* A sample that reads the old value saves what it misses itself. */
+	/* A sample that finds the old value adds what it misses itself. */
 	WRITE_ONCE(asked_state, asked);
 }
 
@@ -126,7 +127,7 @@ static u64 event_state(const struct perf_simd_event *simd)
 
 static int get_bufs(const struct perf_simd_event *simd)
 {
-	struct simd_bufs *bufs;
+	struct perf_simd_bufs *bufs;
 
 	guard(mutex)(&simd_mutex);
 
@@ -134,7 +135,7 @@ static int get_bufs(const struct perf_simd_event *simd)
 		bufs = alloc_bufs();
 		if (!bufs)
 			return -ENOMEM;
-		rcu_assign_pointer(simd_bufs, bufs);
+		rcu_assign_pointer(perf_simd_bufs, bufs);
 	}
 
 	nr_simd_events++;
@@ -145,7 +146,7 @@ static int get_bufs(const struct perf_simd_event *simd)
 
 static void put_bufs(const struct perf_simd_event *simd)
 {
-	struct simd_bufs *bufs;
+	struct perf_simd_bufs *bufs;
 
 	guard(mutex)(&simd_mutex);
 
@@ -154,7 +155,7 @@ static void put_bufs(const struct perf_simd_event *simd)
 		return;
 
 	/* Handlers of other events may be looking. */
-	bufs = rcu_replace_pointer(simd_bufs, NULL, lockdep_is_held(&simd_mutex));
+	bufs = rcu_replace_pointer(perf_simd_bufs, NULL, lockdep_is_held(&simd_mutex));
 	call_rcu(&bufs->rcu_head, free_bufs_rcu);
 }
 
@@ -224,19 +225,11 @@ void perf_simd_regs_free_event(struct perf_event *event)
 	kfree(simd);
 }
 
-/**
- * perf_simd_regs_begin_overflow - the samples that follow share their registers
- *
- * For a handler that takes samples of several events for one interrupt, in a
- * context where nothing changes the registers between them: an NMI.
- *
- * Context: NMI, or with interrupts disabled. Does not nest.
- */
-void perf_simd_regs_begin_overflow(void)
+void __perf_simd_regs_begin_overflow(void)
 {
 	struct perf_simd_buf *buf = this_buf();
 
-	if (likely(!buf))
+	if (!buf)
 		return;
 
 	buf->saved = 0;
@@ -244,17 +237,31 @@ void perf_simd_regs_begin_overflow(void)
 	buf->shared = true;
 }
 
-/**
- * perf_simd_regs_end_overflow - ends what perf_simd_regs_begin_overflow() began
- *
- * Context: the same.
- */
-void perf_simd_regs_end_overflow(void)
+/* The buffers can be new since the beginning. */
+void __perf_simd_regs_end_overflow(void)
 {
 	struct perf_simd_buf *buf = this_buf();
 
-	if (unlikely(buf))
+	if (buf)
 		buf->shared = false;
+}
+
+/**
+ * perf_simd_regs_set_record - hand over the registers that a PMU recorded
+ * @record: where they are, valid until this is called again; NULL for no more
+ *
+ * For a PMU whose hardware records the registers of the interrupted context:
+ * before each sample of an event that has SIMD registers, and with NULL after
+ * it, so that no later sample can see the record.
+ *
+ * Context: that of the sample.
+ */
+void perf_simd_regs_set_record(const struct perf_simd_record *record)
+{
+	struct perf_simd_buf *buf = this_buf();
+
+	if (!WARN_ON_ONCE(!buf))
+		buf->record = record;
 }
 
 /**
@@ -307,8 +314,8 @@ int perf_simd_regs_prepare(struct perf_event *event, struct perf_regs *regs,
 	simd->nr_banks = 0;
 	regs->simd = simd;
 
-	if (!buf->shared)
-		buf->asked = event_state(event->simd);
+	/* Of both sides: a second save would move what the first side shows. */
+	buf->asked |= event_state(event->simd);
 
 	if (!arch_perf_simd_regs_capture(event, side, pt_regs, buf)) {
 		simd->bytes = 0;

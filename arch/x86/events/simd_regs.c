@@ -23,6 +23,11 @@
  *				  switch they can still be the previous task's:
  *				  then nothing.
  *
+ * A precise event brings a record of the interrupted context. Of a hit in user
+ * mode it has current's user state. For a hit in the kernel the same holds as
+ * above, and the record is shown in place of the registers; the user side is as
+ * above, unless the record is too old for that.
+ *
  * Both formats of XSAVE are understood. A component that XSTATE_BV does not
  * have is in its initial state, all zeros, which is as good as any other.
  */
@@ -31,286 +36,13 @@
 #include <linux/perf_event.h>
 #include <linux/perf_simd_regs.h>
 #include <linux/sched.h>
+#include <linux/string.h>
 
 #include <asm/fpu/api.h>
 #include <asm/fpu/types.h>
 #include <asm/fpu/xstate.h>
 
-/* A piece of a register: its component, and its size in a sample. */
-struct simd_piece {
-	u8	xfeature;
-	u8	bytes;
-};
-
-/* Registers first..first+nr-1 of a class, stored alike. */
-struct simd_bank {
-	u8			first;
-	u8			nr;
-	u8			nr_pieces;
-	struct simd_piece	piece[PERF_SIMD_MAX_PARTS];
-};
-
-struct simd_class {
-	u8			qwords;
-	u8			nr;
-	u8			nr_banks;
-	struct simd_bank	bank[2];
-};
-
-#ifdef CONFIG_X86_64
-#define NR_XMM	PERF_X86_SIMD_XMM_REGS
-#else
-#define NR_XMM	8
-#endif
-
-#define PIECE_XMM	{ XFEATURE_SSE, 16 }
-#define PIECE_YMMH	{ XFEATURE_YMM, 16 }
-#define PIECE_ZMMH	{ XFEATURE_ZMM_Hi256, 32 }
-#define PIECE_HI16	{ XFEATURE_Hi16_ZMM, 64 }
-#define PIECE_OPMASK	{ XFEATURE_OPMASK, 8 }
-
-static const struct simd_class vec_classes[] = {
-	{
-		.qwords = PERF_X86_SIMD_XMM_QWORDS, .nr = NR_XMM, .nr_banks = 1,
-		.bank = { { 0, NR_XMM, 1, { PIECE_XMM } } },
-	}, {
-		.qwords = PERF_X86_SIMD_YMM_QWORDS, .nr = NR_XMM, .nr_banks = 1,
-		.bank = { { 0, NR_XMM, 2, { PIECE_XMM, PIECE_YMMH } } },
-	}, {
-		.qwords = PERF_X86_SIMD_ZMM_QWORDS,
-		.nr = PERF_X86_SIMD_ZMM_REGS, .nr_banks = 2,
-		.bank = {
-			{ 0, 16, 3, { PIECE_XMM, PIECE_YMMH, PIECE_ZMMH } },
-			{ 16, 16, 1, { PIECE_HI16 } },
-		},
-	},
-};
-
-static const struct simd_class pred_classes[] = {
-	{
-		.qwords = PERF_X86_SIMD_OPMASK_QWORDS,
-		.nr = PERF_X86_SIMD_OPMASK_REGS, .nr_banks = 1,
-		.bank = { { 0, PERF_X86_SIMD_OPMASK_REGS, 1, { PIECE_OPMASK } } },
-	},
-};
-
-/* The bits of sample_regs_* that are not in pt_regs, and where they are. */
-#define EGPRS	GENMASK_ULL(PERF_REG_X86_R31, PERF_REG_X86_R16)
-#define SSP	BIT_ULL(PERF_REG_X86_SSP)
-
-static const struct simd_bank egpr_bank = {
-	0, 16, 1, { { XFEATURE_APX, sizeof(u64) } },
-};
-
-/* The older way to ask for XMM registers: each word of them has a bit. */
-static const struct simd_bank xmm_word_bank = {
-	0, 2 * PERF_X86_SIMD_XMM_REGS, 1, { { XFEATURE_SSE, sizeof(u64) } },
-};
-
-/* What one side of an event asks for. */
-struct simd_request {
-	u64			regs;
-	u64			vec;
-	u64			pred;
-	const struct simd_class	*vec_class;
-	const struct simd_class	*pred_class;
-	bool			xmm_words;
-};
-
-static const struct simd_class *
-find_class(const struct simd_class *class, unsigned int nr, u16 qwords)
-{
-	for (; nr; class++, nr--) {
-		if (class->qwords == qwords)
-			return class;
-	}
-
-	return NULL;
-}
-
-static void get_request(const struct perf_event_attr *attr,
-			enum perf_simd_side side, struct simd_request *req)
-{
-	bool user = side == PERF_SIMD_USER;
-
-	*req = (struct simd_request) {
-		.xmm_words = !attr->sample_simd_regs_enabled,
-	};
-
-	if (!(attr->sample_type & (user ? PERF_SAMPLE_REGS_USER : PERF_SAMPLE_REGS_INTR)))
-		return;
-
-	req->regs = user ? attr->sample_regs_user : attr->sample_regs_intr;
-	req->vec = user ? attr->sample_simd_vec_reg_user :
-			  attr->sample_simd_vec_reg_intr;
-	req->pred = user ? attr->sample_simd_pred_reg_user :
-			   attr->sample_simd_pred_reg_intr;
-	req->vec_class = find_class(vec_classes, ARRAY_SIZE(vec_classes),
-				    attr->sample_simd_vec_reg_qwords);
-	req->pred_class = find_class(pred_classes, ARRAY_SIZE(pred_classes),
-				     attr->sample_simd_pred_reg_qwords);
-}
-
-static u32 bank_mask(const struct simd_bank *bank, u64 mask)
-{
-	return (mask >> bank->first) & GENMASK_ULL(bank->nr - 1, 0);
-}
-
-static u64 bank_state(const struct simd_bank *bank, u64 mask)
-{
-	u64 state = 0;
-	int i;
-
-	if (bank_mask(bank, mask)) {
-		for (i = 0; i < bank->nr_pieces; i++)
-			state |= BIT_ULL(bank->piece[i].xfeature);
-	}
-
-	return state;
-}
-
-static u64 class_state(const struct simd_class *class, u64 mask)
-{
-	u64 state = 0;
-	int i;
-
-	for (i = 0; class && i < class->nr_banks; i++)
-		state |= bank_state(&class->bank[i], mask);
-
-	return state;
-}
-
-/* The XSAVE components that hold what a side asks for. */
-static u64 request_state(const struct simd_request *req)
-{
-	u64 state = class_state(req->vec_class, req->vec) |
-		    class_state(req->pred_class, req->pred);
-
-	if (req->xmm_words)
-		return bank_state(&xmm_word_bank, req->regs >> PERF_REG_X86_XMM0);
-
-	state |= bank_state(&egpr_bank, req->regs >> PERF_REG_X86_R16);
-	if (req->regs & SSP)
-		state |= XFEATURE_MASK_CET_USER;
-
-	return state;
-}
-
-/* The components that tasks have on this machine. */
-static u64 supported_state(void)
-{
-	u64 state = 0;
-
-	if (cpu_feature_enabled(X86_FEATURE_XSAVE))
-		state = fpu_kernel_cfg.default_features;
-
-	if (!IS_ENABLED(CONFIG_X86_64))
-		state &= XFEATURE_MASK_SSE | XFEATURE_MASK_YMM;
-	if (!cpu_feature_enabled(X86_FEATURE_USER_SHSTK))
-		state &= ~XFEATURE_MASK_CET_USER;
-
-	return state;
-}
-
-static int validate_side(const struct perf_event_attr *attr,
-			 enum perf_simd_side side)
-{
-	struct simd_request req;
-	u64 gprs;
-
-	get_request(attr, side, &req);
-
-	if (req.vec && (!req.vec_class || fls64(req.vec) > req.vec_class->nr))
-		return -EINVAL;
-	if (req.pred && (!req.pred_class || fls64(req.pred) > req.pred_class->nr))
-		return -EINVAL;
-
-	gprs = req.regs & ~(EGPRS | SSP);
-	if (gprs >> PERF_REG_X86_64_MAX || (gprs && perf_reg_validate(gprs)))
-		return -EINVAL;
-
-	return 0;
-}
-
-/**
- * arch_perf_simd_regs_validate - check what perf_simd_regs_validate() can't
- * @attr: an attribute with sample_simd_regs_enabled, sound as far as the
- *	architecture does not matter
- *
- * Return: 0, -EINVAL for registers that x86 does not have, -EOPNOTSUPP for
- * those that this CPU or kernel does not have.
- */
-int arch_perf_simd_regs_validate(const struct perf_event_attr *attr)
-{
-	enum perf_simd_side side;
-	struct simd_request req;
-	u64 state = 0;
-	int ret;
-
-	for (side = 0; side < PERF_SIMD_SIDES; side++) {
-		ret = validate_side(attr, side);
-		if (ret)
-			return ret;
-
-		get_request(attr, side, &req);
-		state |= request_state(&req);
-	}
-
-	return state & ~supported_state() ? -EOPNOTSUPP : 0;
-}
-
-/**
- * arch_perf_wants_simd_regs - are an event's registers to be found here?
- * @attr: the event's attribute
- *
- * XMM registers that are asked for in the older way are, unless the event is
- * precise: those come with the PEBS record.
- */
-bool arch_perf_wants_simd_regs(const struct perf_event_attr *attr)
-{
-	if (attr->sample_simd_regs_enabled)
-		return true;
-
-	return !attr->precise_ip && supported_state() &&
-	       (attr->sample_regs_user | attr->sample_regs_intr) & PERF_REG_EXTENDED_MASK;
-}
-
-/**
- * arch_perf_simd_regs_init_event - work out what an event's samples need
- * @attr: the event's attribute
- * @simd: gets the components for each side, and which sample_regs_* are there
- */
-void arch_perf_simd_regs_init_event(const struct perf_event_attr *attr,
-				    struct perf_simd_event *simd)
-{
-	enum perf_simd_side side;
-	struct simd_request req;
-
-	for (side = 0; side < PERF_SIMD_SIDES; side++) {
-		get_request(attr, side, &req);
-		simd->state[side] = request_state(&req);
-	}
-
-	simd->ext_regs = attr->sample_simd_regs_enabled ? EGPRS | SSP :
-							  PERF_REG_EXTENDED_MASK;
-}
-
-/**
- * arch_perf_simd_regs_size - size of the state of a struct perf_simd_buf
- *
- * Return: bytes, enough for all components that an event can ask for; 0 on a
- * CPU without XSAVE, where an event can have the numbering and nothing else.
- */
-size_t arch_perf_simd_regs_size(void)
-{
-	u64 state = supported_state();
-
-	if (!state)
-		return 0;
-
-	return xstate_calculate_size(state,
-				     cpu_feature_enabled(X86_FEATURE_XCOMPACTED));
-}
+#include "simd_regs.h"
 
 static bool has_user_state(void)
 {
@@ -373,63 +105,172 @@ static const struct xregs_state *user_regs(struct perf_simd_buf *buf, u64 state)
 	return &fpu->fpstate->regs.xsave;
 }
 
-static const struct xregs_state *intr_regs(struct perf_event *event,
-					   struct pt_regs *pt_regs,
-					   struct perf_simd_buf *buf, u64 state)
+/* A place that has all of what a side asks for, or none if both are NULL. */
+struct simd_source {
+	const struct xregs_state	*xsave;
+	const struct perf_simd_record	*record;
+};
+
+#define NOWHERE			((struct simd_source) {})
+#define IN_XSAVE(_xsave)	((struct simd_source) { .xsave = (_xsave) })
+#define IN_RECORD(_record)	((struct simd_source) { .record = (_record) })
+
+/* Where a component is; NULL if it is in its initial state. */
+static const void *find_component(struct simd_source src, int xfeature)
 {
-	if (user_mode(pt_regs))
-		return user_regs(buf, state);
+	if (src.record)
+		return src.record->component[xfeature];
+
+	if (!(src.xsave->header.xfeatures & BIT_ULL(xfeature)))
+		return NULL;
+
+	return (void *)src.xsave + xfeature_get_offset(src.xsave->header.xcomp_bv,
+						       xfeature);
+}
+
+static bool has_state(const struct perf_simd_record *record, u64 state)
+{
+	return record && !(state & ~record->state);
+}
+
+/* What a task can have in a component that a PMU may record. */
+static const u16 component_bytes[] = {
+	[XFEATURE_SSE]		= SIMD_NR_XMM * 16,
+	[XFEATURE_YMM]		= SIMD_NR_XMM * 16,
+	[XFEATURE_OPMASK]	= 8 * 8,
+	[XFEATURE_ZMM_Hi256]	= 16 * 32,
+	[XFEATURE_Hi16_ZMM]	= 16 * 64,
+	[XFEATURE_APX]		= 16 * 8,
+};
+
+/* Are these still the values that @record has? */
+static bool same_regs(const struct perf_simd_record *record,
+		      const struct xregs_state *xsave, u64 state)
+{
+	const void *recorded, *now;
+	size_t bytes;
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(component_bytes); i++) {
+		if (!(state & BIT_ULL(i)))
+			continue;
+
+		bytes = component_bytes[i];
+		recorded = find_component(IN_RECORD(record), i);
+		now = find_component(IN_XSAVE(xsave), i);
+		if (now ? memcmp(recorded, now, bytes) :
+			  !!memchr_inv(recorded, 0, bytes))
+			return false;
+	}
+
+	return true;
+}
+
+/*
+ * A record of user mode has current's registers. All of a side comes from one
+ * place, so that no register is put together from two moments.
+ */
+static struct simd_source user_hit(struct perf_event *event, enum perf_simd_side side,
+				   struct perf_simd_buf *buf, u64 state)
+{
+	const struct perf_simd_record *record = buf->record;
+
+	if (has_state(record, state))
+		return IN_RECORD(record);
+
+	if (event->attr.precise_ip && (side == PERF_SIMD_INTR || !record || !record->fresh))
+		return NOWHERE;
+
+	return IN_XSAVE(user_regs(buf, state));
+}
+
+static struct simd_source kernel_hit_user(struct perf_event *event,
+					  struct perf_simd_buf *buf, u64 state)
+{
+	/* By now the registers can be newer than the sample, or a later task's. */
+	if (event->attr.precise_ip && (!buf->record || !buf->record->fresh))
+		return NOWHERE;
+
+	return IN_XSAVE(user_regs(buf, state));
+}
+
+/*
+ * What is known of the registers is known for now. A record is a bit older: when
+ * it was written they could have been the previous task's. So if they should be
+ * current's, they have to be unchanged.
+ */
+static struct simd_source kernel_hit_intr(struct perf_event *event,
+					  struct perf_simd_buf *buf, u64 state)
+{
+	const struct perf_simd_record *record = buf->record;
+	const struct xregs_state *xsave;
 
 	/* A guest was hit: what is here belongs to the way out of it. */
 	if (perf_guest_state())
-		return NULL;
+		return NOWHERE;
 
-	if (regs_are_currents() || (event->simd->kernel && regs_are_kernels()))
-		return live_regs(buf, state);
+	if (event->attr.precise_ip && !has_state(record, state))
+		return NOWHERE;
 
-	return NULL;
+	if (regs_are_currents()) {
+		xsave = live_regs(buf, state);
+		if (!event->attr.precise_ip)
+			return IN_XSAVE(xsave);
+
+		return same_regs(record, xsave, state) ? IN_RECORD(record) : NOWHERE;
+	}
+
+	if (event->simd->kernel && regs_are_kernels()) {
+		if (!event->attr.precise_ip)
+			return IN_XSAVE(live_regs(buf, state));
+
+		/* Loading current's registers and coming here takes longer. */
+		return record->fresh ? IN_RECORD(record) : NOWHERE;
+	}
+
+	return NOWHERE;
 }
 
 static void show_bank(struct perf_simd_regs *simd, const struct simd_bank *bank,
-		      u64 wanted, const struct xregs_state *xsave)
+		      u64 wanted, struct simd_source src)
 {
-	u32 mask = bank_mask(bank, wanted);
+	u32 mask = simd_bank_mask(bank, wanted);
 	const struct simd_piece *piece;
 	struct perf_simd_bank *out;
-	const void *base;
 
 	if (!mask)
 		return;
 
 	out = perf_simd_add_bank(simd, mask);
-	for (piece = bank->piece; piece < bank->piece + bank->nr_pieces; piece++) {
-		base = NULL;
-		if (xsave->header.xfeatures & BIT_ULL(piece->xfeature))
-			base = (void *)xsave + xfeature_get_offset(xsave->header.xcomp_bv,
-								   piece->xfeature);
-		perf_simd_add_part(simd, out, base, piece->bytes);
-	}
+	for (piece = bank->piece; piece < bank->piece + bank->nr_pieces; piece++)
+		perf_simd_add_part(simd, out, find_component(src, piece->xfeature),
+				   piece->bytes);
 }
 
-static void show_ssp(struct perf_simd_regs *simd, const struct xregs_state *xsave)
-{
-	const struct cet_user_state *cet = NULL;
-
-	if (xsave && xsave->header.xfeatures & XFEATURE_MASK_CET_USER)
-		cet = (void *)xsave + xfeature_get_offset(xsave->header.xcomp_bv,
-							  XFEATURE_CET_USER);
-
-	perf_simd_add_part(simd, perf_simd_add_bank(simd, 1),
-			   cet ? &cet->user_ssp : NULL, sizeof(u64));
-}
-
-static void show_class(struct perf_simd_regs *simd, const struct simd_class *class,
-		       u64 wanted, const struct xregs_state *xsave)
+static void show_class(struct perf_simd_regs *simd, const struct perf_simd_class *class,
+		       u64 wanted, struct simd_source src)
 {
 	int i;
 
 	for (i = 0; wanted && i < class->nr_banks; i++)
-		show_bank(simd, &class->bank[i], wanted, xsave);
+		show_bank(simd, &class->bank[i], wanted, src);
+}
+
+/* The kernel runs without the user's shadow stack: there it is 0. */
+static void show_ssp(struct perf_simd_regs *simd, struct simd_source src,
+		     bool kernel)
+{
+	const struct cet_user_state *cet;
+	const u64 *ssp = NULL;
+
+	if (!kernel && src.record) {
+		ssp = find_component(src, XFEATURE_CET_USER);
+	} else if (!kernel) {
+		cet = find_component(src, XFEATURE_CET_USER);
+		ssp = cet ? &cet->user_ssp : NULL;
+	}
+
+	perf_simd_add_part(simd, perf_simd_add_bank(simd, 1), ssp, sizeof(*ssp));
 }
 
 /**
@@ -447,43 +288,48 @@ bool arch_perf_simd_regs_capture(struct perf_event *event,
 				 struct pt_regs *pt_regs,
 				 struct perf_simd_buf *buf)
 {
-	bool kernel_hit = side == PERF_SIMD_INTR && !user_mode(pt_regs);
+	const struct perf_event_attr *attr = &event->attr;
+	const struct perf_simd_event *want = event->simd;
 	struct perf_simd_regs *simd = &buf->regs[side];
-	const struct xregs_state *xsave = NULL;
-	u64 state = event->simd->state[side];
-	struct simd_request req;
+	bool user = side == PERF_SIMD_USER;
+	u64 regs = user ? attr->sample_regs_user : attr->sample_regs_intr;
+	u64 vec = user ? attr->sample_simd_vec_reg_user : attr->sample_simd_vec_reg_intr;
+	u64 pred = user ? attr->sample_simd_pred_reg_user : attr->sample_simd_pred_reg_intr;
+	bool kernel = !user && !user_mode(pt_regs);
+	struct simd_source src = NOWHERE;
+	u64 state = want->state[side];
 
 	if (!state)
 		return false;
 
-	/* The kernel runs without the user's shadow stack. */
-	if (kernel_hit)
+	if (kernel)
 		state &= ~XFEATURE_MASK_CET_USER;
 
 	if (state) {
-		xsave = side == PERF_SIMD_USER ? user_regs(buf, state) :
-						 intr_regs(event, pt_regs, buf, state);
-		if (!xsave)
+		if (user_mode(pt_regs))
+			src = user_hit(event, side, buf, state);
+		else
+			src = user ? kernel_hit_user(event, buf, state) :
+				     kernel_hit_intr(event, buf, state);
+		if (!src.xsave && !src.record)
 			return false;
 	}
 
-	get_request(&event->attr, side, &req);
-
-	if (req.xmm_words) {
-		show_bank(simd, &xmm_word_bank, req.regs >> PERF_REG_X86_XMM0, xsave);
+	if (!attr->sample_simd_regs_enabled) {
+		show_bank(simd, &simd_xmm_word_bank, regs >> PERF_REG_X86_XMM0, src);
 		return true;
 	}
 
-	show_bank(simd, &egpr_bank, (req.regs & EGPRS) >> PERF_REG_X86_R16, xsave);
-	if (req.regs & SSP)
-		show_ssp(simd, kernel_hit ? NULL : xsave);
+	show_bank(simd, &simd_egpr_bank, (regs & SIMD_EGPRS) >> PERF_REG_X86_R16, src);
+	if (regs & SIMD_SSP)
+		show_ssp(simd, src, kernel);
 
-	if (req.vec || req.pred) {
+	if (vec || pred) {
 		perf_simd_add_head(simd,
-				   hweight64(req.vec), event->attr.sample_simd_vec_reg_qwords,
-				   hweight64(req.pred), event->attr.sample_simd_pred_reg_qwords);
-		show_class(simd, req.vec_class, req.vec, xsave);
-		show_class(simd, req.pred_class, req.pred, xsave);
+				   hweight64(vec), attr->sample_simd_vec_reg_qwords,
+				   hweight64(pred), attr->sample_simd_pred_reg_qwords);
+		show_class(simd, want->vec_class, vec, src);
+		show_class(simd, want->pred_class, pred, src);
 	}
 
 	return true;
