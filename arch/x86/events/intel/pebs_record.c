@@ -19,7 +19,7 @@
 #include <asm/msr-index.h>
 
 #include "../perf_event.h"
-#include "pebs.h"
+#include "pebs_record.h"
 
 const struct arch_pebs_xer arch_pebs_xer[ARCH_PEBS_NR_XER] = {
 	{ ARCH_PEBS_VECR_XMM,		16 * 16,	XFEATURE_SSE },
