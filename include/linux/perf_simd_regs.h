@@ -16,7 +16,6 @@ struct perf_event;
 struct perf_event_attr;
 struct perf_output_handle;
 struct perf_regs;
-struct perf_simd_class;		/* the architecture's */
 struct perf_simd_record;	/* the architecture's */
 struct pt_regs;
 
@@ -27,67 +26,92 @@ enum perf_simd_side {
 	PERF_SIMD_SIDES
 };
 
-#define PERF_SIMD_MAX_PARTS	3
-#define PERF_SIMD_MAX_BANKS	6
+#define PERF_SIMD_MAX_COLUMNS	48
+#define PERF_SIMD_MAX_SOURCES	32
+
+/* The source that is the layout's own head; the others are the architecture's. */
+#define PERF_SIMD_HEAD		0
 
 /**
- * struct perf_simd_part - where a piece of each register of a bank is
- * @base: the piece of the bank's first register, the others' follow without
- *	gaps; NULL if the piece is in its initial state, all zeros
- * @bytes: size of the piece, a multiple of 8
+ * struct perf_simd_part - where a piece of each register of a kind is
+ * @source: which of a sample's sources it is in
+ * @offset: from the source to the piece of register 0, in bytes
+ * @stride: from the piece of a register to that of the next one
+ * @bytes: size of the piece; all pieces of a register make up words of 8 bytes
  */
 struct perf_simd_part {
-	const void	*base;
-	unsigned int	bytes;
+	u16	source;
+	u16	offset;
+	u16	stride;
+	u16	bytes;
 };
 
 /**
- * struct perf_simd_bank - registers that are stored alike
- * @mask: the registers that go into the sample, bit 0 the bank's first one
- * @nr_parts: how many parts are in use
- * @bytes: size of a register, the sum of its parts
- * @part: the pieces of a register, that with the lowest bits first
+ * struct perf_simd_column - the same piece of registers in a row
+ * @source: which of a sample's sources they are in
+ * @nr: how many
+ * @bytes: size of the piece
+ * @from: offset of the first one in the source
+ * @from_stride: from there to the next one
+ * @to: offset of the first one in what a sample has behind the GPRs
+ * @to_stride: from there to the next one
+ *
+ * Registers that have one piece and are stored without gaps are one large piece.
  */
-struct perf_simd_bank {
-	u32			mask;
-	unsigned int		nr_parts;
+struct perf_simd_column {
+	u8	source;
+	u8	nr;
+	u16	bytes;
+	u16	from;
+	u16	from_stride;
+	u16	to;
+	u16	to_stride;
+};
+
+/**
+ * struct perf_simd_layout - what a side's register block can have behind the GPRs
+ * @bytes: size of all of it
+ * @ext_bytes: size of what is words of sample_regs_*, which comes first
+ * @nr_columns: how many columns are in use
+ * @head: nr_vectors, vector_qwords, nr_pred, pred_qwords
+ * @column: what makes it up; @head is a column too if there is one
+ */
+struct perf_simd_layout {
 	unsigned int		bytes;
-	struct perf_simd_part	part[PERF_SIMD_MAX_PARTS];
+	unsigned int		ext_bytes;
+	unsigned int		nr_columns;
+	u64			head[4];
+	struct perf_simd_column	column[PERF_SIMD_MAX_COLUMNS];
 };
 
 /**
  * struct perf_simd_regs - what a side's register block has behind the GPRs
- * @bytes: size of all banks
- * @nr_banks: how many banks are in use
- * @head: nr_vectors, vector_qwords, nr_pred, pred_qwords of the sample
- * @bank: in the order of the sample; @head is a bank too if there is one
+ * @layout: how the sources make up the block; NULL if there is nothing
+ * @source: where each source is, set for those that @layout names; NULL for
+ *	one that is in its initial state, all zeros
  *
- * The banks point to where the registers are saved; the bytes are gathered
- * when the sample is written.
+ * The sources are where the registers are saved; the bytes are gathered when
+ * the sample is written.
  */
 struct perf_simd_regs {
-	unsigned int		bytes;
-	unsigned int		nr_banks;
-	u64			head[4];
-	struct perf_simd_bank	bank[PERF_SIMD_MAX_BANKS];
+	const struct perf_simd_layout	*layout;
+	const void			*source[PERF_SIMD_MAX_SOURCES];
 };
 
 /**
  * struct perf_simd_event - what an event samples
  * @state: for each side, the state components that it needs, in bits that
  *	mean something to the architecture only; 0 if it needs none
- * @vec_class: what the vector registers that it asks for are, or NULL
- * @pred_class: the same for predicate registers
  * @ext_regs: the bits of sample_regs_user and sample_regs_intr whose registers
  *	are not in pt_regs
  * @kernel: opened by someone who may see the registers of kernel FPU sections
+ * @layout: for each side, what it has if all of it is there
  */
 struct perf_simd_event {
-	u64				state[PERF_SIMD_SIDES];
-	const struct perf_simd_class	*vec_class;
-	const struct perf_simd_class	*pred_class;
-	u64				ext_regs;
-	bool				kernel;
+	u64			state[PERF_SIMD_SIDES];
+	u64			ext_regs;
+	bool			kernel;
+	struct perf_simd_layout	layout[PERF_SIMD_SIDES];
 };
 
 /**
@@ -160,10 +184,9 @@ int perf_simd_regs_prepare(struct perf_event *event, struct perf_regs *regs,
 void perf_simd_regs_output(struct perf_output_handle *handle,
 			   const struct perf_simd_regs *simd);
 
-struct perf_simd_bank *perf_simd_add_bank(struct perf_simd_regs *simd, u32 mask);
-void perf_simd_add_part(struct perf_simd_regs *simd, struct perf_simd_bank *bank,
-			const void *base, unsigned int bytes);
-void perf_simd_add_head(struct perf_simd_regs *simd,
+void perf_simd_add_regs(struct perf_simd_layout *layout, u32 mask,
+			const struct perf_simd_part *part, unsigned int nr_parts);
+void perf_simd_add_head(struct perf_simd_layout *layout,
 			unsigned int nr_vectors, unsigned int vector_qwords,
 			unsigned int nr_pred, unsigned int pred_qwords);
 

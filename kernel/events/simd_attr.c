@@ -30,7 +30,7 @@ static u64 regs_max_bytes(const struct perf_event_attr *attr,
 	u64 words = 1 + hweight64(mask);
 
 	if (vec || pred)
-		words += sizeof_field(struct perf_simd_regs, head) / sizeof(u64) +
+		words += sizeof_field(struct perf_simd_layout, head) / sizeof(u64) +
 			 hweight64(vec) * attr->sample_simd_vec_reg_qwords +
 			 hweight32(pred) * attr->sample_simd_pred_reg_qwords;
 

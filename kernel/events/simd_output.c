@@ -1,250 +1,255 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Writes the SIMD registers of a sample into the ring buffer.
+ * What a sample's block of SIMD registers is made of, and how it is written into
+ * the ring buffer.
  *
  * A register can be stored in pieces, as the quarters of ZMM0 are in an XSAVE
- * area, and a sample can have any subset of a class. struct perf_simd_regs
- * describes that as banks. They are gathered straight into the ring buffer, in
- * runs as long as the banks allow, through the function that copies raw data
- * with a callback: it calls once per page that the record touches.
+ * area, and a sample can have any subset of a class. struct perf_simd_layout
+ * describes that, once, when an event is opened: it has a column for each piece of
+ * registers in a row, and a sample only adds where the sources are. The columns
+ * are copied straight into the ring buffer, through the function that copies raw
+ * data with a callback: it calls once per page that the record touches.
+ *
+ *		  to  16  32	  64
+ *	ZMM0	  | 0 | 1 | 2     |	source 0: XMM0-15
+ *	ZMM1	  | 0 | 1 | 2     |	source 1: the upper halves of YMM0-15
+ *	 :				source 2: the upper halves of ZMM0-15
  */
 #include <linux/bitops.h>
 #include <linux/bug.h>
+#include <linux/math.h>
+#include <linux/minmax.h>
 #include <linux/perf_event.h>
 #include <linux/perf_simd_regs.h>
-#include <linux/pgtable.h>
 #include <linux/string.h>
 
 #include "internal.h"
 
-/**
- * perf_simd_add_bank - append a bank of registers to what a side shows
- * @simd: the side
- * @mask: the registers wanted, bit 0 the first of the bank; not 0
- *
- * Context: any.
- * Return: the bank, which wants its parts added, in ascending order.
- */
-struct perf_simd_bank *perf_simd_add_bank(struct perf_simd_regs *simd, u32 mask)
+static void add_column(struct perf_simd_layout *layout,
+		       const struct perf_simd_column *column)
 {
-	struct perf_simd_bank *bank = &simd->bank[simd->nr_banks++];
+	if (!WARN_ON_ONCE(layout->nr_columns == PERF_SIMD_MAX_COLUMNS))
+		layout->column[layout->nr_columns++] = *column;
+}
 
-	bank->mask = mask;
-	bank->nr_parts = 0;
-	bank->bytes = 0;
+/* Append @nr registers, which begin with register @first of the parts. */
+static void add_run(struct perf_simd_layout *layout, unsigned int first,
+		    unsigned int nr, const struct perf_simd_part *part,
+		    unsigned int nr_parts)
+{
+	struct perf_simd_column column;
+	unsigned int i, stride = 0;
 
-	return bank;
+	for (i = 0; i < nr_parts; i++)
+		stride += part[i].bytes;
+
+	column.to = layout->bytes;
+	layout->bytes += nr * stride;
+
+	for (i = 0; i < nr_parts; i++, part++) {
+		column.source = part->source;
+		column.from = part->offset + first * part->stride;
+		column.from_stride = part->stride;
+		column.to_stride = stride;
+		column.bytes = part->bytes;
+		column.nr = nr;
+		if (nr_parts == 1 && part->stride == part->bytes) {
+			column.bytes *= nr;
+			column.nr = 1;
+		}
+		add_column(layout, &column);
+		column.to += part->bytes;
+	}
 }
 
 /**
- * perf_simd_add_part - append a part to the registers of a bank
- * @simd: the side
- * @bank: the last bank of the side
- * @base: the first register's part, or NULL for zeros, see struct perf_simd_part
- * @bytes: size of the part of one register
+ * perf_simd_add_regs - append registers that are stored alike to a layout
+ * @layout: a layout, zeroed before the first registers
+ * @mask: the registers
+ * @part: the pieces of register 0, whether it is in @mask or not
+ * @nr_parts: how many pieces a register has
+ *
+ * Registers that are words of sample_regs_* come before perf_simd_add_head(),
+ * vector and predicate registers after it.
  *
  * Context: any.
  */
-void perf_simd_add_part(struct perf_simd_regs *simd, struct perf_simd_bank *bank,
-			const void *base, unsigned int bytes)
+void perf_simd_add_regs(struct perf_simd_layout *layout, u32 mask,
+			const struct perf_simd_part *part, unsigned int nr_parts)
 {
-	bank->part[bank->nr_parts].base = base;
-	bank->part[bank->nr_parts].bytes = bytes;
-	bank->nr_parts++;
-	bank->bytes += bytes;
-	simd->bytes += hweight32(bank->mask) * bytes;
+	unsigned int first, nr;
+
+	while (mask) {
+		first = __ffs(mask);
+		nr = __ffs64(~((u64)mask >> first));
+		mask &= ~GENMASK_U32(first + nr - 1, first);
+		add_run(layout, first, nr, part, nr_parts);
+	}
+
+	if (!layout->head[0] && !layout->head[2])
+		layout->ext_bytes = layout->bytes;
 }
 
 /**
  * perf_simd_add_head - append the header of vector and predicate registers
- * @simd: the side
+ * @layout: the layout
  * @nr_vectors: vector registers that follow
  * @vector_qwords: their width in 64-bit words
  * @nr_pred: predicate registers that follow the vector registers
  * @pred_qwords: their width in 64-bit words
  *
+ * There has to be a register of either kind.
+ *
  * Context: any.
  */
-void perf_simd_add_head(struct perf_simd_regs *simd,
+void perf_simd_add_head(struct perf_simd_layout *layout,
 			unsigned int nr_vectors, unsigned int vector_qwords,
 			unsigned int nr_pred, unsigned int pred_qwords)
 {
-	simd->head[0] = nr_vectors;
-	simd->head[1] = nr_vectors ? vector_qwords : 0;
-	simd->head[2] = nr_pred;
-	simd->head[3] = nr_pred ? pred_qwords : 0;
+	const struct perf_simd_part words = {
+		.source = PERF_SIMD_HEAD,
+		.stride = sizeof(layout->head),
+		.bytes = sizeof(layout->head),
+	};
 
-	perf_simd_add_part(simd, perf_simd_add_bank(simd, 1),
-			   simd->head, sizeof(simd->head));
+	layout->head[0] = nr_vectors;
+	layout->head[1] = nr_vectors ? vector_qwords : 0;
+	layout->head[2] = nr_pred;
+	layout->head[3] = nr_pred ? pred_qwords : 0;
+
+	add_run(layout, 0, 1, &words, 1);
 }
 
 /*
  * Registers are short and consist of words: copying them by moves costs less
  * than calling or setting up what copies memory.
  */
-static __always_inline void copy_run(void *dst, const void *src, unsigned long n)
+static __always_inline void copy_words(void *to, const void *from, unsigned int bytes)
 {
-	const u64 *from = src;
-	u64 *to = dst;
-
-	if (!from) {
-		if (unlikely(n > sizeof(empty_zero_page))) {
-			memset(dst, 0, n);
-			return;
-		}
-		from = (const u64 *)empty_zero_page;
-	}
-
-	for (; n >= 4 * sizeof(u64); n -= 4 * sizeof(u64)) {
-		u64 a = from[0], b = from[1], c = from[2], d = from[3];
-
-		to[0] = a;
-		to[1] = b;
-		to[2] = c;
-		to[3] = d;
-		from += 4;
-		to += 4;
-	}
-
-	if (n == 2 * sizeof(u64))
-		memcpy(to, from, 2 * sizeof(u64));
-	else if (n)
-		memcpy(to, from, n);
+	for (; bytes >= 64; bytes -= 64, to += 64, from += 64)
+		memcpy(to, from, 64);
+	for (; bytes >= 8; bytes -= 8, to += 8, from += 8)
+		memcpy(to, from, 8);
+	if (unlikely(bytes))
+		memcpy(to, from, bytes);
 }
 
-/* Copy @len bytes of register @reg of @bank, beginning with byte @off. */
-static void *copy_reg(void *dst, const struct perf_simd_bank *bank,
-		      unsigned int reg, unsigned long off, unsigned long len)
+/* Copy @nr pieces of a column, the first one from @from to @to. */
+static __always_inline void copy_pieces(void *to, const void *from, unsigned int nr,
+					const struct perf_simd_column *column)
 {
-	const struct perf_simd_part *part = bank->part;
-	unsigned long n;
+	unsigned int from_stride = column->from_stride;
+	unsigned int to_stride = column->to_stride;
+	unsigned int bytes = column->bytes;
 
-	for (; len; part++) {
-		if (off >= part->bytes) {
-			off -= part->bytes;
-			continue;
-		}
-
-		n = min(part->bytes - off, len);
-		copy_run(dst, part->base ? part->base + reg * part->bytes + off : NULL, n);
-		dst += n;
-		len -= n;
-		off = 0;
+	if (bytes == 16) {
+		for (; nr; nr--, to += to_stride, from += from_stride)
+			memcpy(to, from, 16);
+	} else if (bytes == 32) {
+		for (; nr; nr--, to += to_stride, from += from_stride)
+			memcpy(to, from, 32);
+	} else {
+		for (; nr; nr--, to += to_stride, from += from_stride)
+			copy_words(to, from, bytes);
 	}
-
-	return dst;
 }
 
-/* Copy one part of the @nr lowest registers in @mask. */
-static __always_inline void copy_column(void *dst, unsigned int stride,
-					const void *base, unsigned int step,
-					unsigned int bytes, u32 mask, unsigned int nr)
+static noinline void zero_pieces(void *to, unsigned int nr,
+				 const struct perf_simd_column *column)
 {
-	for (; nr; nr--, mask &= mask - 1, dst += stride)
-		memcpy(dst, base + __ffs(mask) * step, bytes);
+	for (; nr; nr--, to += column->to_stride)
+		memset(to, 0, column->bytes);
 }
 
-static void copy_part(void *dst, const struct perf_simd_bank *bank,
-		      const struct perf_simd_part *part, u32 mask, unsigned int nr)
-{
-	const void *base = part->base ?: empty_zero_page;
-	unsigned int step = part->base ? part->bytes : 0;
+/* A part of the block, from byte @begin to @end, which goes to @to. */
+struct slice {
+	void		*to;
+	unsigned long	begin;
+	unsigned long	end;
+};
 
-	/* The usual sizes are a few moves. */
-	if (part->bytes == 16)
-		copy_column(dst, bank->bytes, base, step, 16, mask, nr);
-	else if (part->bytes == 32)
-		copy_column(dst, bank->bytes, base, step, 32, mask, nr);
+/* Copy what is in @slice of piece @i. */
+static void copy_piece_slice(const struct slice *slice, const void *from, unsigned int i,
+			     const struct perf_simd_column *column)
+{
+	unsigned long piece = column->to + i * column->to_stride;
+	unsigned long begin = max(piece, slice->begin);
+	unsigned long end = min(piece + column->bytes, slice->end);
+	void *to = slice->to + (begin - slice->begin);
+
+	if (begin >= end)
+		return;
+
+	if (from)
+		memcpy(to, from + i * column->from_stride + (begin - piece), end - begin);
 	else
-		copy_column(dst, bank->bytes, base, step, part->bytes, mask, nr);
+		memset(to, 0, end - begin);
 }
 
-/* Registers in several parts: all but those at a page boundary are whole. */
-static void *copy_parts(void *dst, const struct perf_simd_bank *bank,
-			unsigned long off, unsigned long len)
+/* Copy what is in @slice of a column: whole pieces, and one cut at either end. */
+static void copy_column_slice(const struct slice *slice, const void *from,
+			      const struct perf_simd_column *column)
 {
-	const struct perf_simd_part *part;
-	u32 mask = bank->mask;
-	unsigned long n, column;
-	unsigned int nr;
+	unsigned long begin = max_t(unsigned long, slice->begin, column->to) - column->to;
+	unsigned long end = max_t(unsigned long, slice->end, column->to) - column->to;
+	unsigned int first, last, stride = column->to_stride;
+	void *to;
 
-	for (; off >= bank->bytes; off -= bank->bytes)
-		mask &= mask - 1;
+	/* The first piece that begins in the slice, and the first that ends behind it */
+	first = min_t(unsigned long, DIV_ROUND_UP(begin, stride), column->nr);
+	last = end < column->bytes ? 0 :
+	       min_t(unsigned long, (end - column->bytes) / stride + 1, column->nr);
 
-	if (off) {
-		n = min(bank->bytes - off, len);
-		dst = copy_reg(dst, bank, __ffs(mask), off, n);
-		mask &= mask - 1;
-		len -= n;
+	if (first)
+		copy_piece_slice(slice, from, first - 1, column);
+
+	if (first < last) {
+		to = slice->to + (column->to + first * stride - slice->begin);
+		if (from)
+			copy_pieces(to, from + first * column->from_stride,
+				    last - first, column);
+		else
+			zero_pieces(to, last - first, column);
 	}
 
-	nr = len / bank->bytes;
-	column = 0;
-	for (part = bank->part; nr && part < bank->part + bank->nr_parts; part++) {
-		copy_part(dst + column, bank, part, mask, nr);
-		column += part->bytes;
-	}
-
-	dst += nr * bank->bytes;
-	len -= nr * bank->bytes;
-	if (!len)
-		return dst;
-
-	for (; nr; nr--)
-		mask &= mask - 1;
-
-	return copy_reg(dst, bank, __ffs(mask), 0, len);
+	if (first <= last && last < column->nr)
+		copy_piece_slice(slice, from, last, column);
 }
 
-/* Registers in one part: those that follow each other are one run. */
-static void *copy_runs(void *dst, const struct perf_simd_bank *bank,
-		       unsigned long off, unsigned long len)
+static noinline void gather_slice(const struct perf_simd_regs *simd,
+				  const struct slice *slice)
 {
-	const void *base = bank->part[0].base;
-	u32 mask = bank->mask;
-	unsigned int reg, nr;
-	unsigned long n;
+	const struct perf_simd_layout *layout = simd->layout;
+	const struct perf_simd_column *column;
+	const void *from;
 
-	for (; len; len -= n) {
-		reg = __ffs(mask);
-		nr = __ffs64(~((u64)mask >> reg));
-		mask &= ~GENMASK_U32(reg + nr - 1, reg);
-
-		if (off >= nr * bank->bytes) {
-			off -= nr * bank->bytes;
-			n = 0;
-			continue;
-		}
-
-		n = min(nr * bank->bytes - off, len);
-		copy_run(dst, base ? base + reg * bank->bytes + off : NULL, n);
-		dst += n;
-		off = 0;
+	for (column = layout->column; column < layout->column + layout->nr_columns; column++) {
+		from = simd->source[column->source];
+		copy_column_slice(slice, from ? from + column->from : NULL, column);
 	}
-
-	return dst;
 }
 
 /* A perf_copy_f: write @len bytes of the sample's registers, from byte @off on. */
-static unsigned long gather(void *dst, const void *src, unsigned long off,
+static unsigned long gather(void *to, const void *src, unsigned long off,
 			    unsigned long len)
 {
 	const struct perf_simd_regs *simd = src;
-	const struct perf_simd_bank *bank = simd->bank;
-	unsigned long n, bytes;
+	const struct perf_simd_layout *layout = simd->layout;
+	const struct perf_simd_column *column;
+	const void *from;
 
-	for (; len; bank++) {
-		bytes = hweight32(bank->mask) * bank->bytes;
-		if (off >= bytes) {
-			off -= bytes;
-			continue;
-		}
+	if (len != layout->bytes) {
+		gather_slice(simd, &(struct slice) { to, off, off + len });
+		return 0;
+	}
 
-		n = min(bytes - off, len);
-		dst = bank->nr_parts == 1 ? copy_runs(dst, bank, off, n) :
-					    copy_parts(dst, bank, off, n);
-		len -= n;
-		off = 0;
+	for (column = layout->column; column < layout->column + layout->nr_columns; column++) {
+		from = simd->source[column->source];
+		if (likely(from))
+			copy_pieces(to + column->to, from + column->from,
+				    column->nr, column);
+		else
+			zero_pieces(to + column->to, column->nr, column);
 	}
 
 	return 0;
@@ -260,6 +265,6 @@ static unsigned long gather(void *dst, const void *src, unsigned long off,
 void perf_simd_regs_output(struct perf_output_handle *handle,
 			   const struct perf_simd_regs *simd)
 {
-	if (simd->bytes)
-		__output_custom(handle, gather, simd, simd->bytes);
+	if (simd->layout)
+		__output_custom(handle, gather, simd, simd->layout->bytes);
 }

@@ -298,9 +298,7 @@ void perf_simd_regs_begin_sample(void)
 int perf_simd_regs_prepare(struct perf_event *event, struct perf_regs *regs,
 			   enum perf_simd_side side, struct pt_regs *pt_regs)
 {
-	u64 mask = side == PERF_SIMD_USER ? event->attr.sample_regs_user :
-					    event->attr.sample_regs_intr;
-	unsigned int ext_bytes = hweight64(mask & event->simd->ext_regs) * sizeof(u64);
+	const struct perf_simd_layout *layout = &event->simd->layout[side];
 	struct perf_simd_buf *buf = this_buf();
 	struct perf_simd_regs *simd;
 
@@ -310,23 +308,23 @@ int perf_simd_regs_prepare(struct perf_event *event, struct perf_regs *regs,
 	}
 
 	simd = &buf->regs[side];
-	simd->bytes = 0;
-	simd->nr_banks = 0;
+	simd->layout = layout;
 	regs->simd = simd;
 
 	/* Of both sides: a second save would move what the first side shows. */
 	buf->asked |= event_state(event->simd);
 
 	if (!arch_perf_simd_regs_capture(event, side, pt_regs, buf)) {
-		simd->bytes = 0;
-		simd->nr_banks = 0;
-		if (ext_bytes)
+		simd->layout = NULL;
+		if (layout->ext_bytes)
 			regs->abi = PERF_SAMPLE_REGS_ABI_NONE;
 		return 0;
 	}
 
-	if (simd->bytes > ext_bytes)
+	layout = simd->layout;
+	simd->source[PERF_SIMD_HEAD] = layout->head;
+	if (layout->bytes > layout->ext_bytes)
 		regs->abi |= PERF_SAMPLE_REGS_ABI_SIMD;
 
-	return simd->bytes - ext_bytes;
+	return layout->bytes - layout->ext_bytes;
 }

@@ -157,7 +157,7 @@ static void output(struct fake_ring *ring, const struct perf_simd_regs *simd,
 	perf_simd_regs_output(&handle, simd);
 
 	memcpy(result, ring->page[0] + PAGE_SIZE - first, first);
-	memcpy(result + first, ring->page[1], simd->bytes - first);
+	memcpy(result + first, ring->page[1], simd->layout->bytes - first);
 }
 
 struct source {
@@ -196,26 +196,52 @@ static unsigned int expect(const struct source *src, u32 vec, u32 pred,
 	return n * sizeof(u64);
 }
 
-static void describe(struct perf_simd_regs *simd, const struct source *src,
+/* A layout, and the sources that it names. */
+struct described {
+	struct perf_simd_layout layout;
+	struct perf_simd_regs regs;
+};
+
+enum { LOW = 1, MIDDLE, HIGH, WHOLE, PRED };
+
+static void describe(struct described *to, const struct source *src,
 		     u32 vec, u32 pred, bool middle_is_zero)
 {
-	struct perf_simd_bank *bank;
+	static const struct perf_simd_part pieces[] = {
+		{ LOW, 0, 16, 16 }, { MIDDLE, 0, 16, 16 }, { HIGH, 0, 32, 32 },
+	};
+	static const struct perf_simd_part whole = { WHOLE, 0, 64, 64 };
+	static const struct perf_simd_part word = { PRED, 0, 8, 8 };
+	struct perf_simd_layout *layout = &to->layout;
 
-	simd->bytes = 0;
-	simd->nr_banks = 0;
-	perf_simd_add_head(simd, hweight32(vec), 8, hweight32(pred), 1);
+	memset(to, 0, sizeof(*to));
+	perf_simd_add_head(layout, hweight32(vec), 8, hweight32(pred), 1);
+	perf_simd_add_regs(layout, vec & 0xffff, pieces, ARRAY_SIZE(pieces));
+	perf_simd_add_regs(layout, vec >> 16, &whole, 1);
+	perf_simd_add_regs(layout, pred, &word, 1);
 
-	if (vec & 0xffff) {
-		bank = perf_simd_add_bank(simd, vec & 0xffff);
-		perf_simd_add_part(simd, bank, src->low, 16);
-		perf_simd_add_part(simd, bank, middle_is_zero ? NULL : src->middle, 16);
-		perf_simd_add_part(simd, bank, src->high, 32);
+	to->regs.layout = layout;
+	to->regs.source[PERF_SIMD_HEAD] = layout->head;
+	to->regs.source[LOW] = src->low;
+	to->regs.source[MIDDLE] = middle_is_zero ? NULL : src->middle;
+	to->regs.source[HIGH] = src->high;
+	to->regs.source[WHOLE] = src->whole;
+	to->regs.source[PRED] = src->pred;
+}
+
+/* Write what is described, split at every word. */
+static void expect_output(struct kunit *test, struct fake_ring *ring,
+			  const struct described *what, const u64 *want,
+			  unsigned int bytes, u8 *got)
+{
+	unsigned int first;
+
+	KUNIT_ASSERT_EQ(test, what->layout.bytes, bytes);
+	for (first = sizeof(u64); first <= bytes; first += sizeof(u64)) {
+		output(ring, &what->regs, first, got);
+		KUNIT_ASSERT_MEMEQ_MSG(test, got, want, bytes,
+				       "%u bytes on the first page", first);
 	}
-	if (vec >> 16)
-		perf_simd_add_part(simd, perf_simd_add_bank(simd, vec >> 16),
-				   src->whole, 64);
-	if (pred)
-		perf_simd_add_part(simd, perf_simd_add_bank(simd, pred), src->pred, 8);
 }
 
 static void gathers_the_right_bytes(struct kunit *test)
@@ -233,14 +259,14 @@ static void gathers_the_right_bytes(struct kunit *test)
 		{ 0x00018000, 0x00, false },
 		{ 0x00000000, 0x3c, false },
 	};
-	struct perf_simd_regs *simd = kunit_kzalloc(test, sizeof(*simd), GFP_KERNEL);
+	struct described *what = kunit_kzalloc(test, sizeof(*what), GFP_KERNEL);
 	struct source *src = kunit_kzalloc(test, sizeof(*src), GFP_KERNEL);
 	u64 *want = kunit_kzalloc(test, PAGE_SIZE, GFP_KERNEL);
 	u8 *got = kunit_kzalloc(test, PAGE_SIZE, GFP_KERNEL);
-	unsigned int i, bytes, first;
 	struct fake_ring ring;
+	unsigned int i, bytes;
 
-	KUNIT_ASSERT_NOT_NULL(test, simd);
+	KUNIT_ASSERT_NOT_NULL(test, what);
 	KUNIT_ASSERT_NOT_NULL(test, src);
 	KUNIT_ASSERT_NOT_NULL(test, want);
 	KUNIT_ASSERT_NOT_NULL(test, got);
@@ -250,17 +276,57 @@ static void gathers_the_right_bytes(struct kunit *test)
 	for (i = 0; i < ARRAY_SIZE(cases); i++) {
 		bytes = expect(src, cases[i].vec, cases[i].pred,
 			       cases[i].middle_is_zero, want);
-		describe(simd, src, cases[i].vec, cases[i].pred,
+		describe(what, src, cases[i].vec, cases[i].pred,
 			 cases[i].middle_is_zero);
-		KUNIT_ASSERT_EQ(test, simd->bytes, bytes);
+		kunit_info(test, "case %u", i);
+		expect_output(test, &ring, what, want, bytes, got);
+	}
+}
 
-		for (first = sizeof(u64); first <= bytes; first += sizeof(u64)) {
-			output(&ring, simd, first, got);
-			KUNIT_ASSERT_MEMEQ_MSG(test, got, want, bytes,
-					       "case %u, %u bytes on the first page",
-					       i, first);
+/*
+ * Registers that are wider where they are saved than in the sample, and ones
+ * that are no multiple of a word, which zeros make up for.
+ */
+static void gathers_spaced_registers(struct kunit *test)
+{
+	static const struct perf_simd_part wide = { 1, 0, 32, 16 };
+	static const struct perf_simd_part odd[] = { { 2, 0, 6, 6 }, { 3, 0, 2, 2 } };
+	struct spaced {
+		u64 wide[32][4];
+		u8 odd[17][6];
+	} *src = kunit_kzalloc(test, sizeof(*src), GFP_KERNEL);
+	struct described *what = kunit_kzalloc(test, sizeof(*what), GFP_KERNEL);
+	u64 *want = kunit_kzalloc(test, PAGE_SIZE, GFP_KERNEL);
+	u8 *got = kunit_kzalloc(test, PAGE_SIZE, GFP_KERNEL);
+	const u32 vec = 0xc000ff05, pred = 0x1800f;
+	struct fake_ring ring;
+	unsigned int reg, n = 0;
+
+	KUNIT_ASSERT_NOT_NULL(test, src);
+	KUNIT_ASSERT_NOT_NULL(test, what);
+	KUNIT_ASSERT_NOT_NULL(test, want);
+	KUNIT_ASSERT_NOT_NULL(test, got);
+	make_ring(test, &ring);
+	get_random_bytes(src, sizeof(*src));
+
+	for (reg = 0; reg < 32; reg++) {
+		if (vec & BIT(reg)) {
+			want[n++] = src->wide[reg][0];
+			want[n++] = src->wide[reg][1];
 		}
 	}
+	for (reg = 0; reg < 17; reg++) {
+		if (pred & BIT(reg))
+			memcpy(&want[n++], src->odd[reg], 6);
+	}
+
+	perf_simd_add_regs(&what->layout, vec, &wide, 1);
+	perf_simd_add_regs(&what->layout, pred, odd, ARRAY_SIZE(odd));
+	what->regs.layout = &what->layout;
+	what->regs.source[1] = src->wide;
+	what->regs.source[2] = src->odd;
+
+	expect_output(test, &ring, what, want, n * sizeof(u64), got);
 }
 
 /* Buffers: a sample at one level leaves those of the others alone */
@@ -346,6 +412,7 @@ static struct kunit_case simd_regs_cases[] = {
 	KUNIT_CASE(accepts_no_simd),
 	KUNIT_CASE(refuses_the_first_too_large),
 	KUNIT_CASE(gathers_the_right_bytes),
+	KUNIT_CASE(gathers_spaced_registers),
 	KUNIT_CASE(levels_have_their_own_buffers),
 	{}
 };

@@ -10,6 +10,7 @@
 #include <linux/cpufeature.h>
 #include <linux/perf_event.h>
 #include <linux/perf_simd_regs.h>
+#include <linux/string.h>
 
 #include <asm/fpu/api.h>
 #include <asm/fpu/types.h>
@@ -17,57 +18,75 @@
 
 #include "simd_regs.h"
 
-#define PIECE_XMM	{ XFEATURE_SSE, 16 }
-#define PIECE_YMMH	{ XFEATURE_YMM, 16 }
-#define PIECE_ZMMH	{ XFEATURE_ZMM_Hi256, 32 }
-#define PIECE_HI16	{ XFEATURE_Hi16_ZMM, 64 }
-#define PIECE_OPMASK	{ XFEATURE_OPMASK, 8 }
+/* Registers first..first+nr-1 of a class, stored alike. */
+struct simd_bank {
+	u8			first;
+	u8			nr;
+	u8			nr_parts;
+	struct perf_simd_part	part[3];
+};
 
-static const struct perf_simd_class vec_classes[] = {
+struct simd_class {
+	u8			qwords;
+	u8			nr;
+	u8			nr_banks;
+	struct simd_bank	bank[2];
+};
+
+/* Component, offset of register 0 in it, from one register to the next, bytes */
+#define PART_XMM	{ XFEATURE_SSE, 0, 16, 16 }
+#define PART_YMMH	{ XFEATURE_YMM, 0, 16, 16 }
+#define PART_ZMMH	{ XFEATURE_ZMM_Hi256, 0, 32, 32 }
+#define PART_HI16	{ XFEATURE_Hi16_ZMM, 0, 64, 64 }
+#define PART_OPMASK	{ XFEATURE_OPMASK, 0, 8, 8 }
+#define PART_EGPR	{ XFEATURE_APX, 0, 8, 8 }
+#define PART_SSP	{ XFEATURE_CET_USER, offsetof(struct cet_user_state, user_ssp), 8, 8 }
+#define PART_XMM_WORD	{ XFEATURE_SSE, 0, 8, 8 }
+
+static const struct simd_class vec_classes[] = {
 	{
 		.qwords = PERF_X86_SIMD_XMM_QWORDS, .nr = SIMD_NR_XMM, .nr_banks = 1,
-		.bank = { { 0, SIMD_NR_XMM, 1, { PIECE_XMM } } },
+		.bank = { { 0, SIMD_NR_XMM, 1, { PART_XMM } } },
 	}, {
 		.qwords = PERF_X86_SIMD_YMM_QWORDS, .nr = SIMD_NR_XMM, .nr_banks = 1,
-		.bank = { { 0, SIMD_NR_XMM, 2, { PIECE_XMM, PIECE_YMMH } } },
+		.bank = { { 0, SIMD_NR_XMM, 2, { PART_XMM, PART_YMMH } } },
 	}, {
 		.qwords = PERF_X86_SIMD_ZMM_QWORDS,
 		.nr = PERF_X86_SIMD_ZMM_REGS, .nr_banks = 2,
 		.bank = {
-			{ 0, 16, 3, { PIECE_XMM, PIECE_YMMH, PIECE_ZMMH } },
-			{ 16, 16, 1, { PIECE_HI16 } },
+			{ 0, 16, 3, { PART_XMM, PART_YMMH, PART_ZMMH } },
+			{ 16, 16, 1, { PART_HI16 } },
 		},
 	},
 };
 
-static const struct perf_simd_class pred_classes[] = {
+static const struct simd_class pred_classes[] = {
 	{
 		.qwords = PERF_X86_SIMD_OPMASK_QWORDS,
 		.nr = PERF_X86_SIMD_OPMASK_REGS, .nr_banks = 1,
-		.bank = { { 0, PERF_X86_SIMD_OPMASK_REGS, 1, { PIECE_OPMASK } } },
+		.bank = { { 0, PERF_X86_SIMD_OPMASK_REGS, 1, { PART_OPMASK } } },
 	},
 };
 
-const struct simd_bank simd_egpr_bank = {
-	0, 16, 1, { { XFEATURE_APX, sizeof(u64) } },
+/* Those that are words of sample_regs_*. */
+static const struct simd_class egpr_class = {
+	.nr = 16, .nr_banks = 1,
+	.bank = { { 0, 16, 1, { PART_EGPR } } },
+};
+
+static const struct simd_class ssp_class = {
+	.nr = 1, .nr_banks = 1,
+	.bank = { { 0, 1, 1, { PART_SSP } } },
 };
 
 /* The older way to ask for XMM registers: each word of them has a bit. */
-const struct simd_bank simd_xmm_word_bank = {
-	0, 2 * PERF_X86_SIMD_XMM_REGS, 1, { { XFEATURE_SSE, sizeof(u64) } },
+static const struct simd_class xmm_word_class = {
+	.nr = 2 * PERF_X86_SIMD_XMM_REGS, .nr_banks = 1,
+	.bank = { { 0, 2 * PERF_X86_SIMD_XMM_REGS, 1, { PART_XMM_WORD } } },
 };
 
-/* What one side of an event asks for. */
-struct simd_request {
-	u64				regs;
-	u64				vec;
-	u64				pred;
-	const struct perf_simd_class	*vec_class;
-	const struct perf_simd_class	*pred_class;
-};
-
-static const struct perf_simd_class *
-find_class(const struct perf_simd_class *class, unsigned int nr, u16 qwords)
+static const struct simd_class *
+find_class(const struct simd_class *class, unsigned int nr, u16 qwords)
 {
 	for (; nr; class++, nr--) {
 		if (class->qwords == qwords)
@@ -77,57 +96,67 @@ find_class(const struct perf_simd_class *class, unsigned int nr, u16 qwords)
 	return NULL;
 }
 
-static const struct perf_simd_class *find_vec_class(const struct perf_event_attr *attr)
+/* Registers of a class that one side of an event asks for. */
+struct simd_request {
+	const struct simd_class	*class;		/* NULL: there is no such class */
+	u64			mask;
+};
+
+enum { REQ_EGPR, REQ_SSP, REQ_VEC, REQ_PRED, NR_REQS };
+
+/* sample_regs_* of a side, 0 if it is not sampled at all. */
+static u64 sampled_regs(const struct perf_event_attr *attr, enum perf_simd_side side)
 {
-	return find_class(vec_classes, ARRAY_SIZE(vec_classes),
-			  attr->sample_simd_vec_reg_qwords);
+	if (side == PERF_SIMD_USER)
+		return attr->sample_type & PERF_SAMPLE_REGS_USER ? attr->sample_regs_user : 0;
+
+	return attr->sample_type & PERF_SAMPLE_REGS_INTR ? attr->sample_regs_intr : 0;
 }
 
-static const struct perf_simd_class *find_pred_class(const struct perf_event_attr *attr)
-{
-	return find_class(pred_classes, ARRAY_SIZE(pred_classes),
-			  attr->sample_simd_pred_reg_qwords);
-}
-
-static void get_request(const struct perf_event_attr *attr,
-			enum perf_simd_side side, struct simd_request *req)
+static void get_requests(const struct perf_event_attr *attr, enum perf_simd_side side,
+			 struct simd_request *req)
 {
 	bool user = side == PERF_SIMD_USER;
+	u64 regs = sampled_regs(attr, side);
 
-	*req = (struct simd_request) {};
+	memset(req, 0, NR_REQS * sizeof(*req));
 
-	if (!(attr->sample_type & (user ? PERF_SAMPLE_REGS_USER : PERF_SAMPLE_REGS_INTR)))
+	if (!attr->sample_simd_regs_enabled) {
+		req[0].class = &xmm_word_class;
+		req[0].mask = regs >> PERF_REG_X86_XMM0;
 		return;
-
-	req->regs = user ? attr->sample_regs_user : attr->sample_regs_intr;
-	req->vec = user ? attr->sample_simd_vec_reg_user :
-			  attr->sample_simd_vec_reg_intr;
-	req->pred = user ? attr->sample_simd_pred_reg_user :
-			   attr->sample_simd_pred_reg_intr;
-	req->vec_class = find_vec_class(attr);
-	req->pred_class = find_pred_class(attr);
-}
-
-static u64 bank_state(const struct simd_bank *bank, u64 mask)
-{
-	u64 state = 0;
-	int i;
-
-	if (simd_bank_mask(bank, mask)) {
-		for (i = 0; i < bank->nr_pieces; i++)
-			state |= BIT_ULL(bank->piece[i].xfeature);
 	}
 
-	return state;
+	req[REQ_EGPR].class = &egpr_class;
+	req[REQ_EGPR].mask = (regs & SIMD_EGPRS) >> PERF_REG_X86_R16;
+	req[REQ_SSP].class = &ssp_class;
+	req[REQ_SSP].mask = (regs & SIMD_SSP) >> PERF_REG_X86_SSP;
+	req[REQ_VEC].class = find_class(vec_classes, ARRAY_SIZE(vec_classes),
+					attr->sample_simd_vec_reg_qwords);
+	req[REQ_VEC].mask = user ? attr->sample_simd_vec_reg_user :
+				   attr->sample_simd_vec_reg_intr;
+	req[REQ_PRED].class = find_class(pred_classes, ARRAY_SIZE(pred_classes),
+					 attr->sample_simd_pred_reg_qwords);
+	req[REQ_PRED].mask = user ? attr->sample_simd_pred_reg_user :
+				    attr->sample_simd_pred_reg_intr;
 }
 
-static u64 class_state(const struct perf_simd_class *class, u64 mask)
+static u32 bank_mask(const struct simd_bank *bank, u64 mask)
 {
-	u64 state = 0;
-	int i;
+	return (mask >> bank->first) & GENMASK_ULL(bank->nr - 1, 0);
+}
 
-	for (i = 0; class && i < class->nr_banks; i++)
-		state |= bank_state(&class->bank[i], mask);
+static u64 request_state(const struct simd_request *req)
+{
+	const struct simd_bank *bank;
+	u64 state = 0;
+	int i, part;
+
+	for (i = 0; req->class && i < req->class->nr_banks; i++) {
+		bank = &req->class->bank[i];
+		for (part = 0; bank_mask(bank, req->mask) && part < bank->nr_parts; part++)
+			state |= BIT_ULL(bank->part[part].source);
+	}
 
 	return state;
 }
@@ -141,19 +170,13 @@ static u64 class_state(const struct perf_simd_class *class, u64 mask)
  */
 u64 simd_wanted_state(const struct perf_event_attr *attr, enum perf_simd_side side)
 {
-	struct simd_request req;
-	u64 state;
+	struct simd_request req[NR_REQS];
+	u64 state = 0;
+	int i;
 
-	get_request(attr, side, &req);
-
-	if (!attr->sample_simd_regs_enabled)
-		return bank_state(&simd_xmm_word_bank, req.regs >> PERF_REG_X86_XMM0);
-
-	state = class_state(req.vec_class, req.vec) |
-		class_state(req.pred_class, req.pred) |
-		bank_state(&simd_egpr_bank, req.regs >> PERF_REG_X86_R16);
-	if (req.regs & SIMD_SSP)
-		state |= XFEATURE_MASK_CET_USER;
+	get_requests(attr, side, req);
+	for (i = 0; i < NR_REQS; i++)
+		state |= request_state(&req[i]);
 
 	return state;
 }
@@ -177,17 +200,16 @@ static u64 supported_state(void)
 static int validate_side(const struct perf_event_attr *attr,
 			 enum perf_simd_side side)
 {
-	struct simd_request req;
-	u64 gprs;
+	u64 gprs = sampled_regs(attr, side) & ~(SIMD_EGPRS | SIMD_SSP);
+	struct simd_request req[NR_REQS];
+	int i;
 
-	get_request(attr, side, &req);
+	get_requests(attr, side, req);
+	for (i = 0; i < NR_REQS; i++) {
+		if (req[i].mask && (!req[i].class || fls64(req[i].mask) > req[i].class->nr))
+			return -EINVAL;
+	}
 
-	if (req.vec && (!req.vec_class || fls64(req.vec) > req.vec_class->nr))
-		return -EINVAL;
-	if (req.pred && (!req.pred_class || fls64(req.pred) > req.pred_class->nr))
-		return -EINVAL;
-
-	gprs = req.regs & ~(SIMD_EGPRS | SIMD_SSP);
 	if (gprs >> PERF_REG_X86_64_MAX || (gprs && perf_reg_validate(gprs)))
 		return -EINVAL;
 
@@ -235,22 +257,53 @@ bool arch_perf_wants_simd_regs(const struct perf_event_attr *attr)
 	       (attr->sample_regs_user | attr->sample_regs_intr) & PERF_REG_EXTENDED_MASK;
 }
 
+static void add_request(struct perf_simd_layout *layout, const struct simd_request *req)
+{
+	const struct simd_bank *bank;
+	int i;
+
+	for (i = 0; req->class && i < req->class->nr_banks; i++) {
+		bank = &req->class->bank[i];
+		perf_simd_add_regs(layout, bank_mask(bank, req->mask),
+				   bank->part, bank->nr_parts);
+	}
+}
+
+/* In the order of a sample. */
+static void lay_out(const struct simd_request *req, struct perf_simd_layout *layout)
+{
+	const struct simd_request *vec = &req[REQ_VEC], *pred = &req[REQ_PRED];
+
+	add_request(layout, &req[REQ_EGPR]);
+	add_request(layout, &req[REQ_SSP]);
+	if (!vec->mask && !pred->mask)
+		return;
+
+	perf_simd_add_head(layout,
+			   hweight64(vec->mask), vec->class ? vec->class->qwords : 0,
+			   hweight64(pred->mask), pred->class ? pred->class->qwords : 0);
+	add_request(layout, vec);
+	add_request(layout, pred);
+}
+
 /**
  * arch_perf_simd_regs_init_event - work out what an event's samples need
  * @attr: the event's attribute
- * @simd: gets the components for each side, the classes of registers, and which
+ * @simd: zeroed; gets the components and the layout of each side, and which
  *	sample_regs_* are not in pt_regs
  */
 void arch_perf_simd_regs_init_event(const struct perf_event_attr *attr,
 				    struct perf_simd_event *simd)
 {
+	struct simd_request req[NR_REQS];
 	enum perf_simd_side side;
 
-	for (side = 0; side < PERF_SIMD_SIDES; side++)
+	for (side = 0; side < PERF_SIMD_SIDES; side++) {
 		simd->state[side] = simd_wanted_state(attr, side);
+		get_requests(attr, side, req);
+		lay_out(req, &simd->layout[side]);
+	}
 
-	simd->vec_class = find_vec_class(attr);
-	simd->pred_class = find_pred_class(attr);
 	simd->ext_regs = attr->sample_simd_regs_enabled ? SIMD_EGPRS | SIMD_SSP :
 							  PERF_REG_EXTENDED_MASK;
 }

@@ -115,19 +115,6 @@ struct simd_source {
 #define IN_XSAVE(_xsave)	((struct simd_source) { .xsave = (_xsave) })
 #define IN_RECORD(_record)	((struct simd_source) { .record = (_record) })
 
-/* Where a component is; NULL if it is in its initial state. */
-static const void *find_component(struct simd_source src, int xfeature)
-{
-	if (src.record)
-		return src.record->component[xfeature];
-
-	if (!(src.xsave->header.xfeatures & BIT_ULL(xfeature)))
-		return NULL;
-
-	return (void *)src.xsave + xfeature_get_offset(src.xsave->header.xcomp_bv,
-						       xfeature);
-}
-
 static bool has_state(const struct perf_simd_record *record, u64 state)
 {
 	return record && !(state & ~record->state);
@@ -147,19 +134,21 @@ static const u16 component_bytes[] = {
 static bool same_regs(const struct perf_simd_record *record,
 		      const struct xregs_state *xsave, u64 state)
 {
-	const void *recorded, *now;
+	const void *now[XFEATURE_MAX];
+	const void *recorded;
 	size_t bytes;
 	int i;
+
+	xstate_locate(xsave, state, now);
 
 	for (i = 0; i < ARRAY_SIZE(component_bytes); i++) {
 		if (!(state & BIT_ULL(i)))
 			continue;
 
 		bytes = component_bytes[i];
-		recorded = find_component(IN_RECORD(record), i);
-		now = find_component(IN_XSAVE(xsave), i);
-		if (now ? memcmp(recorded, now, bytes) :
-			  !!memchr_inv(recorded, 0, bytes))
+		recorded = record->component[i];
+		if (now[i] ? memcmp(recorded, now[i], bytes) :
+			     !!memchr_inv(recorded, 0, bytes))
 			return false;
 	}
 
@@ -231,48 +220,6 @@ static struct simd_source kernel_hit_intr(struct perf_event *event,
 	return NOWHERE;
 }
 
-static void show_bank(struct perf_simd_regs *simd, const struct simd_bank *bank,
-		      u64 wanted, struct simd_source src)
-{
-	u32 mask = simd_bank_mask(bank, wanted);
-	const struct simd_piece *piece;
-	struct perf_simd_bank *out;
-
-	if (!mask)
-		return;
-
-	out = perf_simd_add_bank(simd, mask);
-	for (piece = bank->piece; piece < bank->piece + bank->nr_pieces; piece++)
-		perf_simd_add_part(simd, out, find_component(src, piece->xfeature),
-				   piece->bytes);
-}
-
-static void show_class(struct perf_simd_regs *simd, const struct perf_simd_class *class,
-		       u64 wanted, struct simd_source src)
-{
-	int i;
-
-	for (i = 0; wanted && i < class->nr_banks; i++)
-		show_bank(simd, &class->bank[i], wanted, src);
-}
-
-/* The kernel runs without the user's shadow stack: there it is 0. */
-static void show_ssp(struct perf_simd_regs *simd, struct simd_source src,
-		     bool kernel)
-{
-	const struct cet_user_state *cet;
-	const u64 *ssp = NULL;
-
-	if (!kernel && src.record) {
-		ssp = find_component(src, XFEATURE_CET_USER);
-	} else if (!kernel) {
-		cet = find_component(src, XFEATURE_CET_USER);
-		ssp = cet ? &cet->user_ssp : NULL;
-	}
-
-	perf_simd_add_part(simd, perf_simd_add_bank(simd, 1), ssp, sizeof(*ssp));
-}
-
 /**
  * arch_perf_simd_regs_capture - find the registers of one side of a sample
  * @event: the event, which samples SIMD registers on either side
@@ -288,48 +235,36 @@ bool arch_perf_simd_regs_capture(struct perf_event *event,
 				 struct pt_regs *pt_regs,
 				 struct perf_simd_buf *buf)
 {
-	const struct perf_event_attr *attr = &event->attr;
-	const struct perf_simd_event *want = event->simd;
-	struct perf_simd_regs *simd = &buf->regs[side];
+	const void **source = buf->regs[side].source;
 	bool user = side == PERF_SIMD_USER;
-	u64 regs = user ? attr->sample_regs_user : attr->sample_regs_intr;
-	u64 vec = user ? attr->sample_simd_vec_reg_user : attr->sample_simd_vec_reg_intr;
-	u64 pred = user ? attr->sample_simd_pred_reg_user : attr->sample_simd_pred_reg_intr;
 	bool kernel = !user && !user_mode(pt_regs);
+	u64 state = event->simd->state[side];
 	struct simd_source src = NOWHERE;
-	u64 state = want->state[side];
 
 	if (!state)
 		return false;
 
-	if (kernel)
+	/* The kernel runs without the user's shadow stack: there SSP is 0. */
+	if (kernel) {
+		source[XFEATURE_CET_USER] = NULL;
 		state &= ~XFEATURE_MASK_CET_USER;
-
-	if (state) {
-		if (user_mode(pt_regs))
-			src = user_hit(event, side, buf, state);
-		else
-			src = user ? kernel_hit_user(event, buf, state) :
-				     kernel_hit_intr(event, buf, state);
-		if (!src.xsave && !src.record)
-			return false;
+		if (!state)
+			return true;
 	}
 
-	if (!attr->sample_simd_regs_enabled) {
-		show_bank(simd, &simd_xmm_word_bank, regs >> PERF_REG_X86_XMM0, src);
-		return true;
-	}
+	if (user_mode(pt_regs))
+		src = user_hit(event, side, buf, state);
+	else
+		src = user ? kernel_hit_user(event, buf, state) :
+			     kernel_hit_intr(event, buf, state);
+	if (!src.xsave && !src.record)
+		return false;
 
-	show_bank(simd, &simd_egpr_bank, (regs & SIMD_EGPRS) >> PERF_REG_X86_R16, src);
-	if (regs & SIMD_SSP)
-		show_ssp(simd, src, kernel);
-
-	if (vec || pred) {
-		perf_simd_add_head(simd,
-				   hweight64(vec), attr->sample_simd_vec_reg_qwords,
-				   hweight64(pred), attr->sample_simd_pred_reg_qwords);
-		show_class(simd, want->vec_class, vec, src);
-		show_class(simd, want->pred_class, pred, src);
+	if (src.xsave) {
+		xstate_locate(src.xsave, state, source);
+	} else {
+		for (; state; state &= state - 1)
+			source[__ffs64(state)] = src.record->component[__ffs64(state)];
 	}
 
 	return true;

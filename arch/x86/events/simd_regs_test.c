@@ -98,10 +98,23 @@ static bool has_shape(const struct shape *shape)
 	       (IS_ENABLED(CONFIG_X86_64) || !shape->only_64bit);
 }
 
+/* What a sample has behind the registers of pt_regs. */
+static unsigned int shape_bytes(const struct shape *shape)
+{
+	unsigned int words = hweight64(shape->regs >> PERF_REG_X86_R16);
+
+	if (shape->vec || shape->pred)
+		words += 4;
+	words += hweight64(shape->vec) * shape->vec_qwords;
+	words += hweight32(shape->pred) * shape->pred_qwords;
+
+	return words * sizeof(u64);
+}
+
 static void knows_the_classes(struct kunit *test)
 {
 	const struct shape *shape = test->param_value;
-	struct perf_simd_event simd = {};
+	struct perf_simd_event *simd;
 	struct perf_event_attr attr;
 	enum perf_simd_side side;
 	int ret;
@@ -124,9 +137,13 @@ static void knows_the_classes(struct kunit *test)
 		}
 
 		KUNIT_EXPECT_EQ(test, ret, 0);
-		arch_perf_simd_regs_init_event(&attr, &simd);
-		KUNIT_EXPECT_EQ(test, simd.state[side], shape->state);
-		KUNIT_EXPECT_EQ(test, simd.state[!side], 0);
+		simd = kunit_kzalloc(test, sizeof(*simd), GFP_KERNEL);
+		KUNIT_ASSERT_NOT_NULL(test, simd);
+		arch_perf_simd_regs_init_event(&attr, simd);
+		KUNIT_EXPECT_EQ(test, simd->state[side], shape->state);
+		KUNIT_EXPECT_EQ(test, simd->state[!side], 0);
+		KUNIT_EXPECT_EQ(test, simd->layout[side].bytes, shape_bytes(shape));
+		KUNIT_EXPECT_EQ(test, simd->layout[!side].bytes, 0);
 	}
 }
 

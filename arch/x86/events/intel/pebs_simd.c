@@ -169,7 +169,8 @@ static void find_in_fragment(const struct arch_pebs_header *header,
 		at += sizeof(struct arch_pebs_aux);
 	if (header->gpr) {
 		gprs = at;
-		add_component(record, XFEATURE_CET_USER, &gprs->ssp);
+		add_component(record, XFEATURE_CET_USER,
+			      (void *)&gprs->ssp - offsetof(struct cet_user_state, user_ssp));
 		at += sizeof(*gprs);
 	}
 

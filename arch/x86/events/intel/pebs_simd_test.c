@@ -216,8 +216,9 @@ static void expect_parts(struct kunit *test, const void *at, u64 format,
 			continue;
 
 		off = part_offset(format, i);
+		/* As if it were in the component, behind MSR_IA32_U_CET. */
 		if (parts[i].xfeature == XFEATURE_CET_USER)
-			off += SSP_OFFSET;
+			off += SSP_OFFSET - 8;
 		KUNIT_EXPECT_PTR_EQ(test, record->component[parts[i].xfeature], at + off);
 	}
 }
