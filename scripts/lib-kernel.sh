@@ -67,9 +67,11 @@ kmake()
 	mkdir -p "$out"
 	# ccache makes the paths of sources relative; the prefix map then has to
 	# name the relative form, so that __FILE__ is the same with and without.
+	# A rustc that happens to be there would be in the configuration, and with
+	# it in every object.
 	CCACHE_BASEDIR=$BUILD make -C "$tree" O="$out" ARCH="$ARCH" -j"$JOBS" \
 		CROSS_COMPILE="$cross" CC="ccache ${cross}gcc" HOSTCC="ccache gcc" \
-		KCPPFLAGS="-fmacro-prefix-map=$SOURCE_FROM_OUT/=" "$@"
+		RUSTC=false KCPPFLAGS="-fmacro-prefix-map=$SOURCE_FROM_OUT/=" "$@"
 }
 
 # config_mismatches CONFIG FRAGMENT...: one line for each symbol whose value in
