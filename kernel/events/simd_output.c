@@ -181,7 +181,7 @@ static void copy_piece_slice(const struct slice *slice, const void *from, unsign
 		return;
 
 	if (from)
-		memcpy(to, from + i * column->from_stride + (begin - piece), end - begin);
+		copy_words(to, from + i * column->from_stride + (begin - piece), end - begin);
 	else
 		memset(to, 0, end - begin);
 }

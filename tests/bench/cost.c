@@ -1,0 +1,303 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What a sample costs the program that is sampled, in instructions.
+ *
+ * usage: cost [SOURCE]...	pmi, pebs, large-pebs, cpu-clock; default: all
+ *
+ * For a guest with -icount, where the time-stamp counter (arm64: the generic timer
+ * at 1 GHz) counts instructions. A loop reads it again and again. Where more than
+ * the loop's own instructions have passed, an interrupt was taken; if the ring
+ * buffer got samples meanwhile, the rest is what they cost. The median of such gaps
+ * is printed: it does not depend on when the timer ticks.
+ *
+ * Output, a line for each: SOURCE NAME SIDE BYTES COST, with tabs between.
+ */
+#include <errno.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <asm/perf_regs.h>
+#include <linux/perf_event.h>
+
+#define SAMPLES		200
+#define RING_PAGES	1024
+#define INTR		1
+#define USER		2
+
+struct what {
+	const char	*name;
+	uint64_t	gprs;
+	unsigned int	vec_qwords, pred_qwords;
+	uint64_t	vec;
+	uint32_t	pred;
+};
+
+#ifdef __x86_64__
+
+static const struct what whats[] = {
+	{ "nothing" },
+	{ "3 GPRs", 0x7 },
+	{ "XMM0-15", 0, 2, 0, 0xffff },
+	{ "YMM0-15", 0, 4, 0, 0xffff },
+	{ "ZMM0-31", 0, 8, 0, 0xffffffff },
+	{ "ZMM0-31 OPMASK0-7", 0, 8, 1, 0xffffffff, 0xff },
+	{ "ZMM0-1", 0, 8, 0, 0x3 },
+	{ "R16-R31", 0xffffULL << 24, 0, 0 },
+};
+
+static inline uint64_t now(void)
+{
+	uint32_t low, high;
+
+	asm volatile("rdtsc" : "=a" (low), "=d" (high));
+
+	return (uint64_t)high << 32 | low;
+}
+
+/* Bring all components out of their initial state: those cost least. */
+static void dirty_registers(void)
+{
+	static struct {
+		uint16_t fcw;
+		uint8_t skipped[22];
+		uint32_t mxcsr;
+		uint8_t registers[484];
+		uint64_t xstate_bv, xcomp_bv, reserved[6];
+		uint8_t extended[8192];
+	} image __attribute__((aligned(64)));
+	const uint32_t wanted = 0x800e6;	/* SSE, AVX, AVX-512, APX */
+	uint32_t low, high;
+
+	asm volatile("xgetbv" : "=a" (low), "=d" (high) : "c" (0));
+	image.fcw = 0x37f;
+	image.mxcsr = 0x1f80;
+	image.xstate_bv = low & wanted;
+	memset(image.registers + 132, 0x5a, 256);
+	memset(image.extended, 0x5a, sizeof(image.extended));
+	asm volatile("xrstor %0" : : "m" (image), "a" (low & wanted), "d" (0));
+}
+
+#else
+
+static const struct what whats[] = {
+	{ "nothing" },
+	{ "3 GPRs", 0x7 },
+};
+
+static inline uint64_t now(void)
+{
+	uint64_t value;
+
+	asm volatile("isb; mrs %0, cntvct_el0" : "=r" (value));
+
+	return value;
+}
+
+static void dirty_registers(void)
+{
+}
+
+#endif
+
+struct source {
+	const char	*name;
+	bool		clock, precise, large;
+};
+
+static const struct source sources[] = {
+	{ "pmi" },
+	{ "pebs", .precise = true },
+	{ "large-pebs", .precise = true, .large = true },
+	{ "cpu-clock", .clock = true },
+};
+
+static void get_attr(const struct source *source, const struct what *what, int sides,
+		     struct perf_event_attr *attr)
+{
+	memset(attr, 0, sizeof(*attr));
+	attr->size = sizeof(*attr);
+	attr->type = source->clock ? PERF_TYPE_SOFTWARE : PERF_TYPE_HARDWARE;
+	attr->config = source->clock ? PERF_COUNT_SW_CPU_CLOCK : PERF_COUNT_HW_INSTRUCTIONS;
+	attr->sample_period = source->clock ? 100003 : 10007;
+	attr->sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_TID;
+	attr->precise_ip = source->precise ? 2 : 0;
+	attr->exclude_kernel = 1;
+	attr->disabled = 1;
+
+	/* A time that the records don't have keeps them from waiting. */
+	if (source->precise && !source->large) {
+		attr->sample_type |= PERF_SAMPLE_TIME;
+		attr->use_clockid = 1;
+		attr->clockid = CLOCK_MONOTONIC;
+	}
+	if (sides & INTR) {
+		attr->sample_type |= PERF_SAMPLE_REGS_INTR;
+		attr->sample_regs_intr = what->gprs;
+		attr->sample_simd_vec_reg_intr = what->vec;
+		attr->sample_simd_pred_reg_intr = what->pred;
+	}
+	if (sides & USER) {
+		attr->sample_type |= PERF_SAMPLE_REGS_USER;
+		attr->sample_regs_user = what->gprs;
+		attr->sample_simd_vec_reg_user = what->vec;
+		attr->sample_simd_pred_reg_user = what->pred;
+	}
+	attr->sample_simd_vec_reg_qwords = what->vec_qwords;
+	attr->sample_simd_pred_reg_qwords = what->pred_qwords;
+	attr->sample_simd_regs_enabled = what->vec || what->pred || what->gprs >> 24;
+}
+
+/* Instructions from one reading to the next if nothing happens in between */
+static uint64_t usual_gap(void)
+{
+	uint64_t last = now(), least = ~0ULL, t;
+	int i;
+
+	for (i = 0; i < 1000; i++) {
+		t = now();
+		if (t - last < least)
+			least = t - last;
+		last = t;
+	}
+
+	return least;
+}
+
+static int compare(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+/*
+ * Run until there are enough samples. Nothing takes them out of the ring buffer:
+ * they fit.
+ */
+static int collect(volatile struct perf_event_mmap_page *page, uint64_t bytes, double *cost)
+{
+	uint64_t usual = usual_gap(), last, t, head, seen = page->data_head, n;
+	uint64_t deadline;
+	int nr = 0;
+
+	last = now();
+	deadline = last + 400000000;
+	while (nr < SAMPLES && last < deadline) {
+		t = now();
+		if (t - last > 4 * usual + 64) {
+			head = page->data_head;
+			n = (head - seen) / bytes;
+			if (n && (head - seen) % bytes == 0)
+				cost[nr++] = (double)(t - last - usual) / n;
+			seen = head;
+			t = now();
+		}
+		last = t;
+	}
+
+	return nr;
+}
+
+static uint64_t record_bytes(volatile struct perf_event_mmap_page *page)
+{
+	struct perf_event_header *header = (void *)((char *)page + page->data_offset);
+
+	return page->data_head ? header->size : 0;
+}
+
+static void measure(const struct source *source, const struct what *what, int sides)
+{
+	static const char *const side_names[] = { "-", "intr", "user", "both" };
+	size_t bytes = (1 + RING_PAGES) * sysconf(_SC_PAGESIZE);
+	struct perf_event_mmap_page *page;
+	struct perf_event_attr attr;
+	static double cost[SAMPLES];
+	uint64_t size;
+	int fd, nr;
+
+	get_attr(source, what, sides, &attr);
+	fd = syscall(SYS_perf_event_open, &attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
+	if (fd < 0)
+		return;
+
+	page = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (page == MAP_FAILED) {
+		perror("mmap");
+		exit(1);
+	}
+
+	/* Once to learn how large a record is, and to have the code in the TLB */
+	dirty_registers();
+	ioctl(fd, PERF_EVENT_IOC_ENABLE);
+	collect(page, 1, cost);
+	ioctl(fd, PERF_EVENT_IOC_DISABLE);
+	size = record_bytes(page);
+	if (!size) {
+		printf("%s\t%s\t%s\t0\tno samples\n", source->name, what->name, side_names[sides]);
+	} else {
+		page->data_tail = page->data_head;
+		dirty_registers();
+		ioctl(fd, PERF_EVENT_IOC_ENABLE);
+		nr = collect(page, size, cost);
+		ioctl(fd, PERF_EVENT_IOC_DISABLE);
+		qsort(cost, nr, sizeof(cost[0]), compare);
+		if (nr < 5)
+			printf("%s\t%s\t%s\t%lu\tonly %d samples\n", source->name, what->name,
+			       side_names[sides], (unsigned long)size, nr);
+		else
+			printf("%s\t%s\t%s\t%lu\t%.0f\n", source->name, what->name,
+			       side_names[sides], (unsigned long)size, cost[nr / 2]);
+	}
+	fflush(stdout);
+	munmap(page, bytes);
+	close(fd);
+}
+
+static void set_sysctl(const char *name, const char *value)
+{
+	char path[128];
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/sys/kernel/%s", name);
+	file = fopen(path, "w");
+	if (!file || fputs(value, file) < 0 || fclose(file)) {
+		perror(path);
+		exit(1);
+	}
+}
+
+int main(int argc, char **argv)
+{
+	unsigned int s, w;
+	int i, sides;
+
+	/* Samples must not be held back, nor be so long that they end themselves. */
+	set_sysctl("perf_cpu_time_max_percent", "25");
+	set_sysctl("perf_event_max_sample_rate", "1000000");
+	set_sysctl("perf_cpu_time_max_percent", "0");
+
+	for (s = 0; s < sizeof(sources) / sizeof(sources[0]); s++) {
+		for (i = 1; i < argc; i++) {
+			if (!strcmp(argv[i], sources[s].name))
+				break;
+		}
+		if (argc > 1 && i == argc)
+			continue;
+
+		measure(&sources[s], &whats[0], 0);
+		for (w = 1; w < sizeof(whats) / sizeof(whats[0]); w++) {
+			for (sides = INTR; sides <= (INTR | USER); sides++)
+				measure(&sources[s], &whats[w], sides);
+		}
+	}
+
+	return 0;
+}
