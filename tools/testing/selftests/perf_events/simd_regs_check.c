@@ -197,13 +197,19 @@ static enum verdict check_regs(struct simd_check *check, const struct simd_sampl
 	return worst;
 }
 
+static bool asks_for_egprs(const struct perf_event_attr *attr, bool user)
+{
+	__u64 gprs = user ? attr->sample_regs_user : attr->sample_regs_intr;
+
+	return attr->sample_simd_regs_enabled && gprs & SIMD_EGPR_REGS;
+}
+
 /* R16-R31 are among the GPRs. */
 static enum verdict check_egprs(struct simd_check *check, const struct simd_sample *s,
 				const struct subject *who, const char *side,
 				const struct simd_block *b)
 {
-	const __u64 egprs = 0xffffULL << PERF_REG_X86_R16;
-	__u64 mask = b->gpr_mask & egprs;
+	__u64 mask = b->gpr_mask & SIMD_EGPR_REGS;
 	const __u64 *data;
 
 	if (!check->attr->sample_simd_regs_enabled || !mask)
@@ -213,8 +219,21 @@ static enum verdict check_egprs(struct simd_check *check, const struct simd_samp
 			  mask >> PERF_REG_X86_R16, __builtin_popcountll(mask), 1);
 }
 
+static void count_class(struct simd_side_count *n, unsigned int class, bool there,
+			enum verdict verdict)
+{
+	if (there && verdict == MATCH)
+		n->exact_of[class]++;
+}
+
+static unsigned int vector_class(__u64 qwords)
+{
+	return qwords > 4 ? SIMD_ZMM : qwords > 2 ? SIMD_YMM : SIMD_XMM;
+}
+
 static enum verdict check_block(struct simd_check *check, const struct simd_sample *s,
-				const struct subject *who, bool user)
+				const struct subject *who, bool user,
+				struct simd_side_count *n)
 {
 	const struct simd_block *b = user ? &s->user : &s->intr;
 	const char *side = user ? "user" : "intr";
@@ -230,12 +249,28 @@ static enum verdict check_block(struct simd_check *check, const struct simd_samp
 
 	verdict = check_regs(check, s, who, side, b->vectors, 0, b->vec_mask,
 			     b->nr_vectors, b->vector_qwords);
+	count_class(n, vector_class(b->vector_qwords), b->nr_vectors, verdict);
 	other = check_regs(check, s, who, side, b->preds, SIMD_REG_OPMASK,
 			   b->pred_mask, b->nr_pred, b->pred_qwords);
+	count_class(n, SIMD_OPMASK, b->nr_pred, other);
 	if (other > verdict)
 		verdict = other;
 	other = check_egprs(check, s, who, side, b);
+	count_class(n, SIMD_EGPRS, asks_for_egprs(check->attr, user), other);
 	return other > verdict ? other : verdict;
+}
+
+/*
+ * Has the task no user registers, or entry code not saved them yet? R16-R31 that
+ * are absent look the same, as they take the other GPRs with them.
+ */
+static bool is_stateless(const struct simd_check *check, const struct simd_sample *s,
+			 const struct subject *who)
+{
+	if (s->user.abi != PERF_SAMPLE_REGS_ABI_NONE)
+		return false;
+	return who->family < 0 || check->exits || in_entry_code(s->ip) ||
+	       !asks_for_egprs(check->attr, true);
 }
 
 static void check_side(struct simd_check *check, const struct simd_sample *s,
@@ -249,8 +284,8 @@ static void check_side(struct simd_check *check, const struct simd_sample *s,
 	if (user)
 		who.may_kfpu = false;
 
-	verdict = check_block(check, s, &who, user);
-	if (s->user.abi == PERF_SAMPLE_REGS_ABI_NONE) {
+	verdict = check_block(check, s, &who, user, n);
+	if (is_stateless(check, s, &who)) {
 		/* One that exits still owns the registers. */
 		if (verdict != ABSENT && who.family < 0)
 			check->n.stateless_regs++;
@@ -350,11 +385,22 @@ void simd_check_record(const struct perf_event_header *header, void *arg)
 
 static void print_side(const char *name, const struct simd_side_count *n)
 {
+	static const char * const classes[] = {
+		[SIMD_XMM] = "XMM", [SIMD_YMM] = "YMM", [SIMD_ZMM] = "ZMM",
+		[SIMD_OPMASK] = "OPMASK", [SIMD_EGPRS] = "R16-R31",
+	};
+	unsigned int i;
+
 	printf(" | %s: exact %lu+%lu absent %lu+%lu unmarked %lu+%lu", name,
 	       n[0].exact, n[1].exact, n[0].absent, n[1].absent, n[0].unmarked,
 	       n[1].unmarked);
 	if (n[0].kfpu + n[1].kfpu)
 		printf(" kernel's %lu", n[1].kfpu);
+	for (i = 0; i < SIMD_NR_CLASSES; i++) {
+		if (n[0].exact_of[i] + n[1].exact_of[i])
+			printf(" %s %lu+%lu", classes[i], n[0].exact_of[i],
+			       n[1].exact_of[i]);
+	}
 }
 
 void simd_check_print(const struct simd_check *check, const char *name)

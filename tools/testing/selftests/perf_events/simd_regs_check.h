@@ -17,12 +17,16 @@
 /* Instead of a family: the test itself, which looks at everybody's values. */
 #define SIMD_EXEMPT	0xffff
 
+/* The classes of registers, as events ask for them */
+enum { SIMD_XMM, SIMD_YMM, SIMD_ZMM, SIMD_OPMASK, SIMD_EGPRS, SIMD_NR_CLASSES };
+
 /* How the samples of one side (user or intr) came out */
 struct simd_side_count {
 	unsigned long exact;	/* what the marker says */
 	unsigned long absent;	/* no registers */
 	unsigned long unmarked;	/* nothing known to compare with, nobody else's */
 	unsigned long kfpu;	/* a vector-using section of the kernel */
+	unsigned long exact_of[SIMD_NR_CLASSES];
 };
 
 /* [0]: hits in user mode, [1]: in kernel mode */
@@ -43,6 +47,7 @@ struct simd_count {
 struct simd_check {
 	const struct perf_event_attr *attr;
 	bool privileged;		/* opened with perfmon_capable() */
+	bool exits;			/* tasks exit: then they have no user state */
 	unsigned int nr_tasks;
 	struct {
 		__u32 tid;

@@ -20,7 +20,7 @@
 #include "simd_regs_event.h"
 #include "simd_regs_record.h"
 
-#define RING_PAGES	1024
+#define RING_PAGES	4096
 
 struct perf_event_attr simd_clock_attr(void)
 {

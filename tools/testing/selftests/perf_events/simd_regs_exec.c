@@ -112,7 +112,8 @@ void run(long *stack)
 		syscall3(__NR_exit, 2, 0, 0);
 	load = argv[2][0] == 'y' ? SIMD_LOAD_YMM : SIMD_LOAD_XMM;
 	parts = SIMD_MARK_XMM | (load == SIMD_LOAD_YMM ? SIMD_MARK_YMM : 0);
-	marker = simd_marker(number(argv[1]), number(argv[3]), SIMD_MARK_ANY_IP | parts);
+	marker = simd_marker(number(argv[1]), number(argv[3]),
+			     SIMD_MARK_ANY_IP | SIMD_MARK_REST_ZERO | parts);
 
 	keep(marker | SIMD_MARK_ZERO, SIMD_LOAD_NOTHING);
 	visit_words(marker, put);

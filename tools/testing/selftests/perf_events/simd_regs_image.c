@@ -14,8 +14,9 @@
 #define XSAVE_XMM		160
 #define XSAVE_HEADER		512
 #define MXCSR_DEFAULT		0x1f80
+#define NR_COMPONENTS		20
 
-static const struct simd_class classes[] = {
+static struct simd_class classes[] = {
 	{
 		.name = "xmm", .label = "XMM", .load = SIMD_LOAD_XMM,
 		.parts = SIMD_MARK_XMM,
@@ -39,18 +40,44 @@ static const struct simd_class classes[] = {
 		.xfeatures = SIMD_XF_SSE | SIMD_XF_APX,
 	}, {
 		.name = "zero", .load = SIMD_LOAD_XSTATE,
-		.parts = SIMD_MARK_XMM | SIMD_MARK_YMM | SIMD_MARK_ZERO,
-		.xfeatures = SIMD_XF_SSE | SIMD_XF_YMMH,
+		.parts = SIMD_MARK_ZERO,
+		.every = true,
+	}, {
+		.name = "all", .load = SIMD_LOAD_XSTATE,
+		.every = true,
 	},
 };
+
+#define NR_CLASSES (sizeof(classes) / sizeof(*classes))
+
+/* Puts together what this CPU has. Without XSAVE that is XMM. */
+static void add_every_part(struct simd_class *cls)
+{
+	unsigned int i;
+
+	for (i = 0; i < NR_CLASSES; i++) {
+		if (!classes[i].every && simd_class_supported(&classes[i])) {
+			cls->parts |= classes[i].parts;
+			cls->xfeatures |= classes[i].xfeatures;
+		}
+	}
+	if (!cls->xfeatures) {
+		cls->parts |= SIMD_MARK_XMM;
+		cls->xfeatures = SIMD_XF_SSE;
+		cls->load = SIMD_LOAD_XMM;
+	}
+}
 
 const struct simd_class *simd_class_find(const char *name)
 {
 	unsigned int i;
 
-	for (i = 0; i < sizeof(classes) / sizeof(*classes); i++) {
-		if (!strcmp(classes[i].name, name))
-			return &classes[i];
+	for (i = 0; i < NR_CLASSES; i++) {
+		if (strcmp(classes[i].name, name))
+			continue;
+		if (classes[i].every && !classes[i].xfeatures)
+			add_every_part(&classes[i]);
+		return &classes[i];
 	}
 	return NULL;
 }
@@ -70,15 +97,25 @@ bool simd_class_supported(const struct simd_class *cls)
 	return !(cls->xfeatures & ~simd_xcr0());
 }
 
-/* Offset of an XSAVE component in the standard format */
+/* Where an XSAVE component is in the standard format */
+static const struct place {
+	unsigned int offset, size;
+} *xsave_place(unsigned int component)
+{
+	static struct place places[NR_COMPONENTS] = {
+		[1] = { XSAVE_XMM, 16 * 16 },
+	};
+	struct place *p = &places[component];
+	unsigned int c, d;
+
+	if (!p->size)
+		__cpuid_count(0xd, component, p->size, p->offset, c, d);
+	return p;
+}
+
 static unsigned int xsave_offset(unsigned int component)
 {
-	static unsigned int offset[32];
-	unsigned int size, c, d;
-
-	if (!offset[component])
-		__cpuid_count(0xd, component, size, offset[component], c, d);
-	return offset[component];
+	return xsave_place(component)->offset;
 }
 
 size_t simd_image_size(const struct simd_class *cls)
@@ -118,13 +155,10 @@ __u64 *simd_image_word(const struct simd_class *cls, void *image, unsigned int r
 	return (__u64 *)(base + reg * 32 + word * 8);
 }
 
-typedef unsigned int word_fn(__u64 *place, __u64 value);
-
-/* What @fn says of each word of the class and its value, summed up */
-static unsigned int visit_words(const struct simd_class *cls, void *image, __u64 marker,
-				word_fn *fn)
+/* Puts each word of the class in its place. */
+static void fill_words(const struct simd_class *cls, void *image, __u64 marker)
 {
-	unsigned int reg, word, sum = 0;
+	unsigned int reg, word;
 	__u64 *place, value;
 
 	for (reg = 0; reg < SIMD_REG_EGPR + 16; reg++) {
@@ -135,21 +169,9 @@ static unsigned int visit_words(const struct simd_class *cls, void *image, __u64
 				continue;
 			place = simd_image_word(cls, image, reg, word);
 			if (place && simd_expect(marker, reg, word, &value))
-				sum += fn(place, value);
+				*place = value;
 		}
 	}
-	return sum;
-}
-
-static unsigned int put_word(__u64 *place, __u64 value)
-{
-	*place = value;
-	return 0;
-}
-
-static unsigned int word_differs(__u64 *place, __u64 value)
-{
-	return *place != value;
 }
 
 void simd_image_fill(const struct simd_class *cls, void *image, __u64 marker)
@@ -163,11 +185,24 @@ void simd_image_fill(const struct simd_class *cls, void *image, __u64 marker)
 		memcpy((char *)image + XSAVE_MXCSR, &mxcsr, sizeof(mxcsr));
 		memcpy((char *)image + XSAVE_HEADER, &xstate_bv, sizeof(xstate_bv));
 	}
-	visit_words(cls, image, marker, put_word);
+	fill_words(cls, image, marker);
 }
 
-unsigned int simd_image_compare(const struct simd_class *cls, void *dump,
-				__u64 marker)
+unsigned int simd_image_compare(const struct simd_class *cls, const void *dump,
+				const void *image)
 {
-	return visit_words(cls, dump, marker, word_differs);
+	const char *a = dump, *b = image;
+	unsigned int i, differ = 0;
+
+	if (cls->load != SIMD_LOAD_XSTATE)
+		return !!memcmp(a, b, simd_image_size(cls));
+	for (i = 0; i < NR_COMPONENTS; i++) {
+		const struct place *p;
+
+		if (!(cls->xfeatures >> i & 1))
+			continue;
+		p = xsave_place(i);
+		differ += !!memcmp(a + p->offset, b + p->offset, p->size);
+	}
+	return differ;
 }

@@ -24,9 +24,13 @@ struct simd_class {
 	__u16 parts;		/* SIMD_MARK_* */
 	unsigned int load;	/* SIMD_LOAD_* */
 	__u64 xfeatures;
+	bool every;		/* of whatever the CPU has */
 };
 
-/* xmm, ymm, zmm, opmask, egpr; zero is all that XCR0 has in its initial state */
+/*
+ * xmm, ymm, zmm, opmask, egpr; all of them that this CPU has; zero is the same
+ * in its initial state
+ */
 const struct simd_class *simd_class_find(const char *name);
 bool simd_class_supported(const struct simd_class *cls);
 
@@ -41,8 +45,8 @@ __u64 *simd_image_word(const struct simd_class *cls, void *image, unsigned int r
 
 void simd_image_fill(const struct simd_class *cls, void *image, __u64 marker);
 
-/* How many words of @dump are not what @marker says */
-unsigned int simd_image_compare(const struct simd_class *cls, void *dump,
-				__u64 marker);
+/* How many components of @dump are not as in @image */
+unsigned int simd_image_compare(const struct simd_class *cls, const void *dump,
+				const void *image);
 
 #endif /* SIMD_REGS_IMAGE_H */

@@ -97,7 +97,7 @@ static void expect_kernel_vectors(struct __test_metadata *_metadata,
 }
 
 /* The task that is sampled makes the requests. */
-TEST_F(kernel, hash)
+TEST_F_TIMEOUT(kernel, hash, SIMD_TEST_SECONDS)
 {
 	add_crypto(self->run, 0x5100, SIMD_DO_HASH);
 	if (!start_run(_metadata, self->run))
@@ -106,7 +106,7 @@ TEST_F(kernel, hash)
 	expect_kernel_vectors(_metadata, self->run);
 }
 
-TEST_F(kernel, cipher)
+TEST_F_TIMEOUT(kernel, cipher, SIMD_TEST_SECONDS)
 {
 	add_crypto(self->run, 0x5200, SIMD_DO_CBC);
 	if (!start_run(_metadata, self->run))
@@ -116,7 +116,7 @@ TEST_F(kernel, cipher)
 }
 
 /* Several at once, and one that only has its registers to lose */
-TEST_F(kernel, crowd)
+TEST_F_TIMEOUT(kernel, crowd, SIMD_TEST_SECONDS)
 {
 	struct simd_worker *w;
 

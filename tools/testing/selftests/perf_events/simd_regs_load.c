@@ -42,7 +42,7 @@ static void print_usage(FILE *out)
 
 	fprintf(out,
 		"usage: simd_regs_load [options]\n"
-		"  --class xmm|ymm|zmm|opmask|egpr|zero  registers to load (ymm)\n"
+		"  --class xmm|ymm|zmm|opmask|egpr|all|zero  registers to load (ymm)\n"
 		"  --seed N       which values (1)\n"
 		"  --phases N     how many patterns to take turns (1)\n"
 		"  --seconds S    how long (1)\n"
@@ -210,7 +210,7 @@ int main(int argc, char **argv)
 			strerror(-status->setup_error));
 		fprintf(stderr, "%llu system calls failed (%s); ", status->failed,
 			strerror(-status->error));
-		fprintf(stderr, "%llu words of the registers changed\n",
+		fprintf(stderr, "registers changed %llu times\n",
 			status->corrupted);
 		return 1;
 	}

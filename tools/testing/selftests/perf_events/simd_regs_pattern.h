@@ -36,6 +36,7 @@
 #define SIMD_MARK_ZERO		0x0040	/* the parts are all zero instead */
 #define SIMD_MARK_KFPU		0x0080	/* system calls use vectors in the kernel */
 #define SIMD_MARK_ANY_IP	0x0100	/* holds outside of simd_live_begin..end too */
+#define SIMD_MARK_REST_ZERO	0x0200	/* the other parts are all zero */
 
 struct simd_tag {
 	__u16 seed;
@@ -134,10 +135,12 @@ static inline unsigned int simd_part(__u8 reg, __u8 word)
 static inline bool simd_expect(__u64 marker, __u8 reg, __u8 word,
 			       __u64 *value)
 {
-	if (!(marker & simd_part(reg, word)))
+	bool pattern = marker & simd_part(reg, word);
+
+	if (!pattern && !(marker & SIMD_MARK_REST_ZERO))
 		return false;
 
-	*value = marker & SIMD_MARK_ZERO ? 0 :
+	*value = !pattern || marker & SIMD_MARK_ZERO ? 0 :
 		 simd_word(simd_marker_seed(marker), simd_marker_phase(marker),
 			   reg, word);
 	return true;

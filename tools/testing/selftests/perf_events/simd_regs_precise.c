@@ -9,8 +9,7 @@
 #include "kselftest_harness.h"
 #include "simd_regs_expect.h"
 #include "simd_regs_pattern.h"
-
-#define EGPRS	(0xffffULL << PERF_REG_X86_R16)
+#include "simd_regs_record.h"
 
 /* The classes that an event can ask for */
 static const struct asked {
@@ -23,7 +22,7 @@ static const struct asked {
 	{ "ymm", 4, 0xffff, 0, 0 },
 	{ "xmm", 2, 0xffff, 0, 0 },
 	{ "opmask", 0, 0, 0, 0xff },
-	{ "egpr", 0, 0, EGPRS, 0 },
+	{ "egpr", 0, 0, SIMD_EGPR_REGS, 0 },
 };
 
 #define NR_CLASSES (sizeof(classes) / sizeof(*classes))
@@ -312,7 +311,6 @@ FIXTURE_SETUP(precise)
 		self->run->attr.sample_simd_vec_reg_qwords = 2;
 	}
 	self->run->min_samples = 1000;
-	self->run->max_seconds = 60;
 }
 
 FIXTURE_TEARDOWN(precise)
@@ -329,8 +327,17 @@ static struct simd_worker *add_worker(struct simd_run *run, const struct asked *
 	return w;
 }
 
+/*
+ * How long to spin between calls: a moment, so that most hits are in the kernel,
+ * or if those are not sampled, longer than what a worker does in between.
+ */
+static __u64 spin_for(const struct perf_event_attr *attr, __u64 moment)
+{
+	return attr->exclude_kernel ? 10000 : moment;
+}
+
 /* Nothing but user mode: each sample has all registers, on both sides. */
-TEST_F(precise, spin)
+TEST_F_TIMEOUT(precise, spin, SIMD_TEST_SECONDS)
 {
 	add_worker(self->run, self->asked, 0x6100, 0);
 	if (!start_run(_metadata, self->run))
@@ -342,12 +349,12 @@ TEST_F(precise, spin)
 }
 
 /* In system calls the record has what the task went in with. */
-TEST_F(precise, syscalls)
+TEST_F_TIMEOUT(precise, syscalls, SIMD_TEST_SECONDS)
 {
 	struct simd_worker *w = add_worker(self->run, self->asked, 0x6200,
 					   SIMD_DO_SYSCALLS);
 
-	w->spin = 200;
+	w->spin = spin_for(&self->run->attr, 200);
 	if (!start_run(_metadata, self->run))
 		return;
 	finish_run(_metadata, self->run, "system calls, precise");
@@ -362,7 +369,7 @@ TEST_F(precise, syscalls)
  * The record of a task that has been switched in and has not returned to user
  * mode yet has the registers of the task before it.
  */
-TEST_F(precise, three_processes)
+TEST_F_TIMEOUT(precise, three_processes, SIMD_TEST_SECONDS)
 {
 	const unsigned int what[] = {
 		SIMD_DO_YIELD | SIMD_DO_READ, SIMD_DO_YIELD | SIMD_DO_PIPE,
@@ -374,7 +381,7 @@ TEST_F(precise, three_processes)
 		struct simd_worker *w = add_worker(self->run, self->asked,
 						   0x6300 + (i << 8), what[i]);
 
-		w->spin = 100 * (i + 1);
+		w->spin = spin_for(&self->run->attr, 100 * (i + 1));
 		w->rounds = 1;
 	}
 	if (!start_run(_metadata, self->run))
@@ -385,15 +392,16 @@ TEST_F(precise, three_processes)
 }
 
 /* The kernel's own use of vectors is not for everybody. */
-TEST_F(precise, kernel_vectors)
+TEST_F_TIMEOUT(precise, kernel_vectors, SIMD_TEST_SECONDS)
 {
 	struct simd_worker *w = add_worker(self->run, self->asked, 0x6700,
 					   SIMD_DO_HASH | SIMD_DO_CBC | SIMD_DO_YIELD);
 
 	w->nr_phases = 64;
 	w->rounds = 1;
-	w->spin = 20;
-	add_worker(self->run, self->asked, 0x6800, SIMD_DO_YIELD)->spin = 100;
+	w->spin = spin_for(&self->run->attr, 20);
+	w = add_worker(self->run, self->asked, 0x6800, SIMD_DO_YIELD);
+	w->spin = spin_for(&self->run->attr, 100);
 	if (!start_run(_metadata, self->run))
 		return;
 	finish_run(_metadata, self->run, "kernel vectors, precise");

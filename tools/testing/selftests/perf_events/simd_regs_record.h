@@ -13,6 +13,7 @@
 #include <stdbool.h>
 
 #define SIMD_MARKER_REGS	(_BITULL(PERF_REG_X86_IP) | _BITULL(PERF_REG_X86_R8))
+#define SIMD_EGPR_REGS		(0xffffULL << PERF_REG_X86_R16)
 
 /*
  * One register block: REGS_USER or REGS_INTR. XMM registers that were asked for

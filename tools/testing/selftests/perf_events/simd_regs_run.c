@@ -10,12 +10,9 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "simd_regs_pattern.h"
+#include "simd_regs_record.h"
 #include "simd_regs_run.h"
-
-static bool have_ymm(void)
-{
-	return simd_class_supported(simd_class_find("ymm"));
-}
 
 void simd_attr_vectors(struct perf_event_attr *attr, unsigned int qwords,
 		       __u64 intr, __u64 user)
@@ -25,6 +22,23 @@ void simd_attr_vectors(struct perf_event_attr *attr, unsigned int qwords,
 	attr->sample_simd_vec_reg_qwords = intr | user ? qwords : 0;
 	attr->sample_simd_vec_reg_intr = intr;
 	attr->sample_simd_vec_reg_user = user;
+}
+
+void simd_attr_parts(struct perf_event_attr *attr, unsigned int parts)
+{
+	if (parts & SIMD_MARK_ZMM)
+		simd_attr_vectors(attr, 8, 0xffffffff, 0xffffffff);
+	else
+		simd_attr_vectors(attr, parts & SIMD_MARK_YMM ? 4 : 2, 0xffff, 0xffff);
+	if (parts & SIMD_MARK_OPMASK) {
+		attr->sample_simd_pred_reg_qwords = 1;
+		attr->sample_simd_pred_reg_intr = 0xff;
+		attr->sample_simd_pred_reg_user = 0xff;
+	}
+	if (parts & SIMD_MARK_EGPR) {
+		attr->sample_regs_intr |= SIMD_EGPR_REGS;
+		attr->sample_regs_user |= SIMD_EGPR_REGS;
+	}
 }
 
 /* The rate cannot be set while there is no limit of time. */
@@ -62,11 +76,11 @@ struct simd_run *simd_run_new(enum simd_scope scope, bool privileged, int parano
 		abort();
 	settings_change(&run->saved, paranoid);
 	run->attr = simd_clock_attr();
-	simd_attr_vectors(&run->attr, have_ymm() ? 4 : 2, 0xffff, 0xffff);
+	simd_attr_parts(&run->attr, simd_class_find("all")->parts);
 	run->scope = scope;
 	run->privileged = privileged;
 	run->min_samples = 2500;
-	run->max_seconds = 20;
+	run->max_seconds = 60;
 	return run;
 }
 
@@ -112,7 +126,7 @@ struct simd_worker *simd_run_add(struct simd_run *run, __u16 seed, unsigned int 
 	struct simd_worker *w = &run->workers[run->nr_workers++];
 
 	w->seed = seed;
-	w->cls = simd_class_find(have_ymm() ? "ymm" : "xmm");
+	w->cls = simd_class_find("all");
 	w->what = what;
 	w->nr_phases = 16;
 	w->spin = 2000;

@@ -46,8 +46,8 @@ struct simd_run {
 };
 
 /*
- * A run of cpu-clock with all XMM or YMM registers of both sides. Needs root;
- * until simd_run_free() the system has the setting perf_event_paranoid=@paranoid.
+ * A run of cpu-clock with all registers that the CPU has, of both sides. Needs
+ * root; until simd_run_free() the system has the setting perf_event_paranoid=@paranoid.
  */
 struct simd_run *simd_run_new(enum simd_scope scope, bool privileged, int paranoid);
 void simd_run_free(struct simd_run *run);
@@ -56,10 +56,13 @@ void simd_run_free(struct simd_run *run);
 void simd_attr_vectors(struct perf_event_attr *attr, unsigned int qwords,
 		       __u64 intr, __u64 user);
 
+/* Asks for all registers of these SIMD_MARK_* parts, on both sides */
+void simd_attr_parts(struct perf_event_attr *attr, unsigned int parts);
+
 /* The CPU for the workers; the test itself keeps to another if there is one. */
 int simd_run_cpu(void);
 
-/* A worker to start with, that loads the widest class which the CPU runs */
+/* A worker to start with, that loads all registers that the CPU has */
 struct simd_worker *simd_run_add(struct simd_run *run, __u16 seed, unsigned int what);
 
 /* Each: 0, or a negative errno with run->error set. */

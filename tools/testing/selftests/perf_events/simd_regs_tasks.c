@@ -48,12 +48,13 @@ FIXTURE_TEARDOWN(tasks)
 }
 
 /* A child starts with its parent's registers. */
-TEST_F(tasks, fork)
+TEST_F_TIMEOUT(tasks, fork, SIMD_TEST_SECONDS)
 {
 	struct simd_worker *w = simd_run_add(self->run, 0x3100, SIMD_DO_FORK);
 
 	w->spin = 20000;
 	w->rounds = 1;
+	self->run->check.exits = true;
 	if (!start_run(_metadata, self->run))
 		return;
 	finish_run(_metadata, self->run, "fork");
@@ -61,7 +62,7 @@ TEST_F(tasks, fork)
 }
 
 /* A new program starts with zeros, whatever was there before. */
-TEST_F(tasks, exec)
+TEST_F_TIMEOUT(tasks, exec, SIMD_TEST_SECONDS)
 {
 	struct simd_worker *w = simd_run_add(self->run, 0x3200, 0);
 	char path[PATH_MAX] = "", *dir;
@@ -79,7 +80,7 @@ TEST_F(tasks, exec)
 }
 
 /* A handler has its own values, and afterwards the old ones are back. */
-TEST_F(tasks, signals)
+TEST_F_TIMEOUT(tasks, signals, SIMD_TEST_SECONDS)
 {
 	struct simd_worker *w;
 
@@ -94,7 +95,7 @@ TEST_F(tasks, signals)
 }
 
 /* Idle and kernel threads have no registers that a sample could show. */
-TEST_F(tasks, no_user_state)
+TEST_F_TIMEOUT(tasks, no_user_state, SIMD_TEST_SECONDS)
 {
 	struct simd_worker *w = simd_run_add(self->run, 0x3500, SIMD_DO_SLEEP);
 
@@ -125,7 +126,7 @@ FIXTURE_TEARDOWN(events)
 }
 
 /* From one CPU to another in the middle of everything */
-TEST_F(events, migration)
+TEST_F_TIMEOUT(events, migration, SIMD_TEST_SECONDS)
 {
 	unsigned int i;
 
@@ -159,7 +160,7 @@ static int set_online(int cpu, bool online)
 }
 
 /* The CPU goes, and its buffers with it; it comes back, and so do they. */
-TEST_F(events, cpu_hotplug)
+TEST_F_TIMEOUT(events, cpu_hotplug, SIMD_TEST_SECONDS)
 {
 	int cpu = simd_run_cpu(), err, i;
 
@@ -189,7 +190,7 @@ TEST_F(events, cpu_hotplug)
 }
 
 /* Events with all kinds of masks come and go beside the one that is judged. */
-TEST_F(events, storm)
+TEST_F_TIMEOUT(events, storm, SIMD_TEST_SECONDS)
 {
 	struct simd_worker *w = simd_run_add(self->run, 0x4500, SIMD_DO_SYSCALLS);
 	struct perf_event_attr attr;
@@ -238,7 +239,7 @@ static void finish_second(struct __test_metadata *_metadata, struct simd_event *
 }
 
 /* A group with different registers, often due at the same moment */
-TEST_F(events, group)
+TEST_F_TIMEOUT(events, group, SIMD_TEST_SECONDS)
 {
 	struct simd_worker *w = simd_run_add(self->run, 0x4600, SIMD_DO_SYSCALLS);
 	static struct simd_check check;
@@ -260,7 +261,7 @@ TEST_F(events, group)
  * one in the NMI asks for less, and so would leave something else in a buffer
  * that they shared.
  */
-TEST_F(events, nested)
+TEST_F_TIMEOUT(events, nested, SIMD_TEST_SECONDS)
 {
 	struct simd_worker *w = simd_run_add(self->run, 0x4700, SIMD_DO_SYSCALLS);
 	struct perf_event_attr attr = simd_cycles_attr();

@@ -9,6 +9,7 @@
 #include "kselftest_harness.h"
 #include "simd_regs_expect.h"
 #include "simd_regs_pattern.h"
+#include "simd_regs_record.h"
 
 FIXTURE(values)
 {
@@ -20,6 +21,7 @@ FIXTURE_VARIANT(values)
 	enum simd_scope scope;
 	bool privileged;
 	bool cycles;
+	unsigned int parts;	/* SIMD_MARK_*; 0: all that there is */
 };
 
 FIXTURE_VARIANT_ADD(values, task)
@@ -44,6 +46,18 @@ FIXTURE_VARIANT_ADD(values, cpu_privileged)
 	.privileged = true,
 };
 
+FIXTURE_VARIANT_ADD(values, cpu_xmm)
+{
+	.scope = SIMD_EACH_CPU,
+	.parts = SIMD_MARK_XMM,
+};
+
+FIXTURE_VARIANT_ADD(values, cpu_ymm)
+{
+	.scope = SIMD_EACH_CPU,
+	.parts = SIMD_MARK_XMM | SIMD_MARK_YMM,
+};
+
 FIXTURE_VARIANT_ADD(values, cycles_task)
 {
 	.scope = SIMD_EACH_TASK,
@@ -62,6 +76,14 @@ FIXTURE_SETUP(values)
 	if (geteuid())
 		SKIP(return, "needs root");
 	self->run = simd_run_new(variant->scope, variant->privileged, 0);
+	if (variant->parts) {
+		unsigned int missing = variant->parts & ~simd_class_find("all")->parts;
+
+		if (missing)
+			SKIP(return, "this CPU has not all of these registers");
+		self->run->attr = simd_clock_attr();
+		simd_attr_parts(&self->run->attr, variant->parts);
+	}
 	if (variant->cycles) {
 		struct perf_event_attr cycles = simd_cycles_attr();
 
@@ -69,7 +91,7 @@ FIXTURE_SETUP(values)
 		self->run->attr.config = cycles.config;
 		self->run->attr.sample_period = cycles.sample_period;
 		/* An emulated PMU is slow. */
-		self->run->min_samples = 500;
+		self->run->min_samples = 1500;
 	}
 }
 
@@ -79,7 +101,7 @@ FIXTURE_TEARDOWN(values)
 }
 
 /* Nothing but user mode: whatever is in the registers, it is the task's own. */
-TEST_F(values, spin)
+TEST_F_TIMEOUT(values, spin, SIMD_TEST_SECONDS)
 {
 	simd_run_add(self->run, 0x1100, 0);
 	if (!start_run(_metadata, self->run))
@@ -88,7 +110,7 @@ TEST_F(values, spin)
 }
 
 /* Hits in system calls have the values that the task went in with. */
-TEST_F(values, syscalls)
+TEST_F_TIMEOUT(values, syscalls, SIMD_TEST_SECONDS)
 {
 	struct simd_worker *w = simd_run_add(self->run, 0x1200, SIMD_DO_SYSCALLS);
 
@@ -104,7 +126,7 @@ TEST_F(values, syscalls)
  * Between switch-in and return to user mode, the registers still are those of
  * the task that ran before.
  */
-TEST_F(values, three_processes)
+TEST_F_TIMEOUT(values, three_processes, SIMD_TEST_SECONDS)
 {
 	const unsigned int what[] = {
 		SIMD_DO_YIELD | SIMD_DO_READ, SIMD_DO_YIELD | SIMD_DO_PIPE,
@@ -126,7 +148,7 @@ TEST_F(values, three_processes)
 }
 
 /* Initial state is all zero, and valid. */
-TEST_F(values, initial_state)
+TEST_F_TIMEOUT(values, initial_state, SIMD_TEST_SECONDS)
 {
 	struct simd_worker *w = simd_run_add(self->run, 0x1300, SIMD_DO_GETPPID);
 
@@ -273,7 +295,7 @@ FIXTURE_VARIANT_ADD(shapes, egprs)
 	.qwords = 2,
 	.intr = 1,
 	.user = 1,
-	.gprs = 0xffffULL << PERF_REG_X86_R16,
+	.gprs = SIMD_EGPR_REGS,
 };
 
 FIXTURE_SETUP(shapes)
@@ -316,7 +338,7 @@ FIXTURE_TEARDOWN(shapes)
 }
 
 /* Any choice of registers comes out as chosen, in user and in kernel mode. */
-TEST_F(shapes, values)
+TEST_F_TIMEOUT(shapes, values, SIMD_TEST_SECONDS)
 {
 	const struct simd_class *cls = simd_class_find(variant->cls);
 	struct simd_worker *w;

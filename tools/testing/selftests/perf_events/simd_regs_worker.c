@@ -169,7 +169,7 @@ static int run_pattern(struct pattern *p, const struct simd_class *cls,
 
 	if (child)
 		return child;
-	status->corrupted += simd_image_compare(cls, p->dump, p->live.marker);
+	status->corrupted += simd_image_compare(cls, p->dump, p->image);
 	if (p->live.failed) {
 		status->failed += p->live.failed;
 		status->error = p->live.error;
@@ -292,6 +292,7 @@ void simd_worker_run(const struct simd_worker *w, struct simd_shared *shared,
 static void exec_program(const struct simd_worker *w, struct simd_shared *shared,
 			 struct simd_status *status)
 {
+	const char *cls = w->cls->parts & SIMD_MARK_YMM ? "ymm" : "xmm";
 	char seed[8];
 
 	snprintf(seed, sizeof(seed), "%u", w->seed);
@@ -300,7 +301,7 @@ static void exec_program(const struct simd_worker *w, struct simd_shared *shared
 		status->setup_error = -errno;
 	simd_set(status->ready, 1);
 	wait_for_go(shared);
-	execl(w->program, w->program, seed, w->cls->name, "00000000", NULL);
+	execl(w->program, w->program, seed, cls, "00000000", NULL);
 	_exit(127);
 }
 

@@ -59,7 +59,7 @@ struct simd_worker {
 struct simd_status {
 	__u64 ready;
 	__u64 phases;	/* patterns gone through */
-	__u64 corrupted;	/* words that had changed in the registers */
+	__u64 corrupted;	/* times that a register component had changed */
 	__u64 failed;	/* system calls that failed */
 	__s64 error;		/* how the last of them did */
 	__s64 setup_error;	/* could not start: an errno */
