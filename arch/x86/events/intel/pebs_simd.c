@@ -156,6 +156,17 @@ void adaptive_pebs_find_simd(const void *at, struct perf_simd_record *record)
 		add_component(record, XFEATURE_SSE, at);
 }
 
+/*
+ * The instruction that was hit can be a system call. Then the registers are those
+ * after it, and the shadow stack is no longer that of the user.
+ */
+static void add_ssp(struct perf_simd_record *record, const struct arch_pebs_gprs *gprs)
+{
+	if (!kernel_ip(gprs->ip))
+		add_component(record, XFEATURE_CET_USER,
+			      (void *)&gprs->ssp - offsetof(struct cet_user_state, user_ssp));
+}
+
 static void find_in_fragment(const struct arch_pebs_header *header,
 			     struct perf_simd_record *record)
 {
@@ -169,8 +180,7 @@ static void find_in_fragment(const struct arch_pebs_header *header,
 		at += sizeof(struct arch_pebs_aux);
 	if (header->gpr) {
 		gprs = at;
-		add_component(record, XFEATURE_CET_USER,
-			      (void *)&gprs->ssp - offsetof(struct cet_user_state, user_ssp));
+		add_ssp(record, gprs);
 		at += sizeof(*gprs);
 	}
 

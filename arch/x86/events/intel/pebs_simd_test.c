@@ -48,6 +48,7 @@ static const struct part {
 #define LBR_VAR		(3ULL << 40)
 #define LBR_8		BIT_ULL(40)
 #define CNTR		BIT_ULL(35)
+#define IP_WORD		1
 #define SSP_OFFSET	(18 * 8)
 
 /* Combination number @n of the parts. */
@@ -265,6 +266,21 @@ static void finds_what_is_there(struct kunit *test)
 	expect_parts(test, second, XER_BITS & ~format, &record);
 }
 
+/* Recorded after a system call, the pointer is not that of the user any more. */
+static void has_no_ssp_of_the_kernel(struct kunit *test)
+{
+	u64 format = BIT_ULL(61) | BIT_ULL(49);
+	struct perf_simd_record record;
+	u64 *room = new_room(test);
+
+	put_fragment(room, format, fragment_bytes(format));
+	room[2 + IP_WORD] = (unsigned long)has_no_ssp_of_the_kernel;
+
+	record.state = 0;
+	arch_pebs_find_simd(room, &record);
+	KUNIT_EXPECT_EQ(test, record.state, XFEATURE_MASK_SSE);
+}
+
 static void finds_xmm_in_adaptive_records(struct kunit *test)
 {
 	const unsigned int bytes[] = { 32, 32 + 32, 32 + 144, 32 + 32 + 144 };
@@ -355,6 +371,7 @@ static struct kunit_case pebs_simd_cases[] = {
 	KUNIT_CASE(refuses_wrong_sizes),
 	KUNIT_CASE(measures_branches_and_counters),
 	KUNIT_CASE(finds_what_is_there),
+	KUNIT_CASE(has_no_ssp_of_the_kernel),
 	KUNIT_CASE(finds_xmm_in_adaptive_records),
 	KUNIT_CASE(shows_a_record_once),
 	{}
