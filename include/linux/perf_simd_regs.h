@@ -55,6 +55,7 @@ struct perf_simd_part {
  * @from_stride: from there to the next one
  * @to: offset of the first one in what a sample has behind the GPRs
  * @to_stride: from there to the next one
+ * @to_end: offset of what is behind the last one
  *
  * Registers that have one piece and are stored without gaps are one large piece.
  */
@@ -66,6 +67,7 @@ struct perf_simd_column {
 	u16	from_stride;
 	u16	to;
 	u16	to_stride;
+	u16	to_end;
 };
 
 /**

@@ -57,6 +57,7 @@ static void add_run(struct perf_simd_layout *layout, unsigned int first,
 			column.bytes *= nr;
 			column.nr = 1;
 		}
+		column.to_end = column.to + (column.nr - 1) * stride + column.bytes;
 		add_column(layout, &column);
 		column.to += part->bytes;
 	}
@@ -224,8 +225,15 @@ static noinline void gather_slice(const struct perf_simd_regs *simd,
 	const void *from;
 
 	for (column = layout->column; column < layout->column + layout->nr_columns; column++) {
+		if (column->to >= slice->end || column->to_end <= slice->begin)
+			continue;
+
 		from = simd->source[column->source];
-		copy_column_slice(slice, from ? from + column->from : NULL, column);
+		if (from && column->to >= slice->begin && column->to_end <= slice->end)
+			copy_pieces(slice->to + (column->to - slice->begin),
+				    from + column->from, column->nr, column);
+		else
+			copy_column_slice(slice, from ? from + column->from : NULL, column);
 	}
 }
 
