@@ -154,9 +154,11 @@ emulated_cpu()
 	case ${1%%,*} in
 	spr)	# Sapphire Rapids: 8 counters, adaptive PEBS into the DS area
 		cpu=max,vendor=GenuineIntel,family=6,model=143,pmu=on,pdcm=on,ds=on,dtes64=on,pebs-fmt=4
+		cpu+=,perf-metrics=on,tsc-frequency=2000000000
 		state+=,shstk=on ;;
 	nvl)	# Panther Cove: counters by CPUID 0x23, architectural PEBS, APX
 		cpu=max,vendor=GenuineIntel,family=19,model=1,pmu=on,pdcm=on,arch-perfmon-ext=on,pebs-fmt=15
+		cpu+=,perf-metrics=on,tsc-frequency=2000000000
 		state+=,shstk=on,apxf=on ;;
 	zen)	# Zen 4: six core counters with PerfMonV2, no PEBS
 		cpu=max,vendor=AuthenticAMD,family=25,model=17,pmu=on ;;

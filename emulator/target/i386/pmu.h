@@ -12,6 +12,8 @@
 #define X86_PMU_FIXED_MAX   4
 /* Number of the first fixed counter, also its bit in GLOBAL_CTRL and STATUS */
 #define X86_PMU_FIXED       32
+/* The fixed counter that PERF_METRICS divides */
+#define X86_PMU_FIXED_SLOTS 3
 
 /* What the translator tells apart when it counts: the ring of a TB */
 enum {
@@ -77,6 +79,9 @@ typedef struct X86PMUState {
     uint64_t global_ctrl;
     uint64_t global_status;
     uint64_t debug_ctl;
+    /* PERF_METRICS as it was when so many slots had been counted */
+    uint64_t metrics;
+    uint64_t metrics_slots;
     X86PEBSState pebs;
 
     /* Follows from the MSRs */

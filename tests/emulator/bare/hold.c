@@ -5,13 +5,19 @@
  *
  * cpu: max
  * cpu: max,avx512f=on,apxf=on,shstk=on,xsavec=on,xsaves=on
+ * cpu: max,vendor=GenuineIntel,family=6,model=143,pmu=on,pdcm=on,perf-metrics=on,tsc-frequency=1000000000
  */
 
 #include "xstate.h"
+#include "pmu.h"
 
 #define FIRST_CET	0x6a0
 #define LAST_CET	0x6a8
 #define CR4_CET		(1ull << 23)
+#define PDCM		(1u << 15)	/* CPUID[1].ECX */
+#define IA32_PERF_METRICS	0x329
+#define SLOTS		0x123456789aull
+#define METRICS		0x1122334455667788ull
 #define SECONDS		2
 #define TSC_HZ		1000000000ull	/* TCG's: one tick is a nanosecond */
 
@@ -34,6 +40,7 @@ static inline uint64_t rdtsc(void)
 int main(void)
 {
 	bool has_cet = cpuid(7, 0).ecx & 1 << 7;
+	bool has_metrics = cpuid(1, 0).ecx & PDCM && rdmsr(IA32_PERF_CAPABILITIES) & 1 << 15;
 	uint64_t until, rounds = 0, differ = 0, bad = 0;
 
 	find_components();
@@ -53,6 +60,10 @@ int main(void)
 		put64(a.ext[CET_U], rdmsr(MSR_U_CET));
 		put64(a.ext[CET_U] + 8, rdmsr(MSR_PL3_SSP));
 	}
+	if (has_metrics) {
+		wrmsr(IA32_FIXED_CTR0 + 3, SLOTS);
+		wrmsr(IA32_PERF_METRICS, METRICS);
+	}
 	note("holding");
 	until = rdtsc() + SECONDS * TSC_HZ;
 	while (rdtsc() < until) {
@@ -67,6 +78,8 @@ int main(void)
 	ok(!bad, "nor do the registers of CET: 0x%lx", bad);
 	ok(xgetbv(0) == xcr0_all, "nor XCR0");
 	ok(!xss_all || rdmsr(MSR_XSS) == xss_all, "nor IA32_XSS");
+	ok(!has_metrics || (rdmsr(IA32_FIXED_CTR0 + 3) == SLOTS &&
+			    rdmsr(IA32_PERF_METRICS) == METRICS), "nor slots and PERF_METRICS");
 	ok(!has_cet || (read_cr4() & CR4_CET), "nor CR4.CET");
 	return 0;
 }

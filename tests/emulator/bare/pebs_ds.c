@@ -6,6 +6,7 @@
  * cpu: max,vendor=GenuineIntel,family=6,model=143,pmu=on,pdcm=on,ds=on,dtes64=on,pebs-fmt=4,avx512f=on
  * cpu: max,vendor=GenuineIntel,family=6,model=143,pmu=on,pdcm=on,ds=on,dtes64=on,pebs-fmt=5
  * cpu: max,vendor=GenuineIntel,family=6,model=143,pmu=on,pdcm=on,ds=on,dtes64=on,pebs-fmt=6
+ * cpu: max,vendor=GenuineIntel,family=6,model=143,pmu=on,pdcm=on,ds=on,dtes64=on,pebs-fmt=6,perf-metrics=on
  */
 
 #include "pebs.h"
@@ -24,6 +25,11 @@
 #define XMM			4u
 #define LBR			8u
 #define COUNTERS		16u
+#define METRICS			32u
+
+#define MSR_PERF_METRICS	0x329
+#define MSR_FIXED_COUNTER3	(MSR_FIXED_COUNTER + 3)
+#define ENABLE_METRICS		(1ull << 48)
 
 #define BASIC_SIZE		32
 #define MEMINFO_SIZE		32
@@ -38,6 +44,7 @@ enum {
 static uint64_t ds[PAGE_SIZE / 8] __attribute__((aligned(PAGE_SIZE)));
 static uint8_t buffer[4 * PAGE_SIZE] __attribute__((aligned(PAGE_SIZE)));
 static unsigned int format;
+static bool metrics;
 
 #define CANARY	0x5a
 
@@ -105,6 +112,7 @@ static void test_capabilities(void)
 	struct cpuid c = cpuid(1, 0);
 
 	format = caps >> 8 & 15;
+	metrics = caps >> 15 & 1;
 	ok(format >= 4 && format <= 6, "PEBS_FMT is %u", format);
 	ok((caps & 0x40c0) == 0x40c0, "trap-like, architectural registers, baseline: 0x%lx", caps);
 	ok(c.edx >> 21 & 1 && c.ecx >> 2 & 1, "CPUID says DS and DTES64");
@@ -122,7 +130,7 @@ static void test_msrs(void)
 		{ MSR_PEBS_ENABLE, 0xf000000ff, 1 << 8 },
 		{ MSR_PEBS_ENABLE, 0xf000000ff, 1ull << 36 },
 		{ MSR_PEBS_ENABLE, 0xf000000ff, 1ull << 62 },
-		{ MSR_PEBS_DATA_CFG, 0x1f00000f, 1 << 5 },
+		{ MSR_PEBS_DATA_CFG, 0x1f00000f, 1 << 6 },
 		{ MSR_PEBS_DATA_CFG, 0x1f00000f, 1 << 29 },
 		{ MSR_PEBS_DATA_CFG, 0x1f00000f, 1ull << 63 },
 	};
@@ -140,6 +148,8 @@ static void test_msrs(void)
 	}
 	ok((try_wrmsr(MSR_PEBS_DATA_CFG, bits).vector == VECTOR_GP) == !counters,
 	   "counters in records are%s possible", counters ? "" : " not");
+	ok((try_wrmsr(MSR_PEBS_DATA_CFG, METRICS).vector == VECTOR_GP) == !metrics,
+	   "metrics in records are%s possible", metrics ? "" : " not");
 }
 
 /* Record each combination of groups, behind the 10th step. */
@@ -441,6 +451,33 @@ static void test_counters_group(void)
 	ok(word(group, 32) == 7 + LEAD_KERNEL + 10, "fixed counter 0: 0x%lx", word(group, 32));
 }
 
+static void test_metrics_group(void)
+{
+	const uint8_t *group = buffer + BASIC_SIZE;
+	uint64_t slots = 12 * (LEAD_KERNEL + 10);
+
+	if (!metrics)
+		return;
+	for (unsigned int groups = METRICS; groups <= (METRICS | COUNTERS); groups += COUNTERS) {
+		unsigned int words = groups & COUNTERS ? 1 : 0;
+
+		set_up(1, groups | 1ull << 32, sizeof(buffer));
+		count_down(0, COUNT_KERNEL | ADAPTIVE, LEAD_KERNEL + 10);
+		wrmsr(MSR_FIXED_CTRL, 0x1000);
+		wrmsr(MSR_FIXED_COUNTER3, 0);
+		wrmsr(MSR_PERF_METRICS, 0);
+		kernel_sled(1 | 8ull << FIXED | ENABLE_METRICS);
+		ok(records() == 1 && record_size(buffer) == BASIC_SIZE + 16 + (words + 2) * 8,
+		   "groups 0x%x: a record of %lu bytes", groups, record_size(buffer));
+		ok(word(group, 0) == words && word(group, 8) == 3,
+		   "with counters 0x%lx and metrics 0x%lx", word(group, 0), word(group, 8));
+		group += words * 8;
+		ok(word(group, 16) == slots, "%ld slots", word(group, 16));
+		ok(word(group, 24) == rdmsr(MSR_PERF_METRICS) && (uint8_t)word(group, 24) == 21,
+		   "PERF_METRICS is 0x%lx", word(group, 24));
+	}
+}
+
 int main(void)
 {
 	test_capabilities();
@@ -455,6 +492,7 @@ int main(void)
 	test_rings();
 	test_mapping();
 	test_counters_group();
+	test_metrics_group();
 	set_up(0, 0, 0);
 	return 0;
 }

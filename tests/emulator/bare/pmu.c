@@ -372,6 +372,7 @@ static void registers(void)
 	ok(write_faults(IA32_FIXED_CTR_CTRL, 0x30000), "#GP: a fixed counter that is not there");
 	ok(write_faults(IA32_PERF_GLOBAL_CTRL, 0x100), "#GP: a general counter that is not there");
 	ok(write_faults(IA32_PERF_GLOBAL_CTRL, FIXED(4)), "#GP: a fixed counter that is not there");
+	ok(write_faults(IA32_PERF_GLOBAL_CTRL, 1ull << 48), "#GP: PERF_METRICS, which is not there");
 	ok(write_faults(IA32_PERF_GLOBAL_STATUS, 0), "#GP: GLOBAL_STATUS is read-only");
 	ok(write_faults(IA32_PERF_GLOBAL_INUSE, 0), "#GP: GLOBAL_INUSE is read-only");
 	ok(write_faults(IA32_PERF_CAPABILITIES, rdmsr(IA32_PERF_CAPABILITIES)),

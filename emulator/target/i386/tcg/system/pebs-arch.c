@@ -85,7 +85,7 @@ static void put_h16zmm(CPUX86State *env, PEBSRecord *r, const PEBSEvent *event)
 static void put_counters(CPUX86State *env, PEBSRecord *r,
                          const PEBSEvent *event)
 {
-    pebs_put_counters(env, r, event->snapshot);
+    pebs_put_counters(env, r, event->snapshot, false);
 }
 
 typedef struct PEBSGroup {

@@ -31,6 +31,9 @@ static uint64_t data_cfg_bits(CPUX86State *env)
         bits |= PEBS_CFG_COUNTERS |
                 MAKE_64BIT_MASK(PEBS_CFG_GP_SHIFT, PMU_INTEL_GP) |
                 MAKE_64BIT_MASK(PEBS_CFG_FIXED_SHIFT, PMU_INTEL_FIXED);
+        if (pmu_has_metrics(env)) {
+            bits |= PEBS_CFG_METRICS;
+        }
     }
     return bits;
 }
@@ -188,8 +191,10 @@ static void compose(CPUX86State *env, PEBSRecord *r, const PEBSEvent *event)
 
         pebs_put_zeros(r, entries * PEBS_LBR_WORDS);
     }
-    if (event->config & PEBS_CFG_COUNTERS) {
-        pebs_put_counters(env, r, event->snapshot);
+    if (event->config & (PEBS_CFG_COUNTERS | PEBS_CFG_METRICS)) {
+        pebs_put_counters(env, r, event->config & PEBS_CFG_COUNTERS
+                                  ? event->snapshot : 0,
+                          event->config & PEBS_CFG_METRICS);
     }
     stq_le_p(r->data, format | (uint64_t)r->size << PEBS_FORMAT_SIZE_SHIFT);
 }

@@ -172,13 +172,17 @@ void pebs_put_vectors(CPUX86State *env, PEBSRecord *r, unsigned first,
     }
 }
 
-void pebs_put_counters(CPUX86State *env, PEBSRecord *r, uint64_t counters)
+void pebs_put_counters(CPUX86State *env, PEBSRecord *r, uint64_t counters,
+                       bool metrics)
 {
-    /* Which counters of each kind follow; of perf metrics, there are none.  */
     pebs_put(r, counters);
-    pebs_put(r, 0);
+    pebs_put(r, metrics ? PEBS_COUNTERS_METRICS : 0);
     while (counters) {
         pebs_put(r, *pmu_counter(env, ctz64(counters)));
         counters &= counters - 1;
+    }
+    if (metrics) {
+        pebs_put(r, env->pmu.fixed[X86_PMU_FIXED_SLOTS]);
+        pebs_put(r, pmu_metrics(env));
     }
 }

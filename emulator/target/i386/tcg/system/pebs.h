@@ -51,6 +51,7 @@ enum {
 #define PEBS_CFG_XMM            (1ull << 2)
 #define PEBS_CFG_LBR            (1ull << 3)
 #define PEBS_CFG_COUNTERS       (1ull << 4)
+#define PEBS_CFG_METRICS        (1ull << 5)
 #define PEBS_CFG_LBR_SHIFT      24      /* number of LBR entries less 1 */
 #define PEBS_CFG_LBR_LENGTH     5
 #define PEBS_CFG_GP_SHIFT       32      /* which counters are recorded */
@@ -60,6 +61,9 @@ enum {
 
 #define PEBS_FORMAT_LENGTH      32
 #define PEBS_FORMAT_SIZE_SHIFT  48
+
+/* What the bit mask of metrics says if they follow: both words do */
+#define PEBS_COUNTERS_METRICS   3
 
 /* Words of groups that are recorded as zeros */
 #define PEBS_MEMINFO_WORDS      4
@@ -152,8 +156,12 @@ void pebs_put_gprs(CPUX86State *env, PEBSRecord *r);
 /* Words @from to @to, exclusively, of vector registers @first to @last */
 void pebs_put_vectors(CPUX86State *env, PEBSRecord *r, unsigned first,
                       unsigned last, unsigned from, unsigned to);
-/* Bit masks of the counters that follow, and their values */
-void pebs_put_counters(CPUX86State *env, PEBSRecord *r, uint64_t counters);
+/*
+ * Bit masks of the counters that follow, and their values; slots and metrics too
+ * if @metrics
+ */
+void pebs_put_counters(CPUX86State *env, PEBSRecord *r, uint64_t counters,
+                       bool metrics);
 
 /* True if the bit was clear, that is if a PMI is due.  */
 bool pebs_set_status(CPUX86State *env, uint64_t bit);

@@ -24,12 +24,19 @@ uint64_t pmu_capabilities(CPUX86State *env)
     if (!has_capabilities(env)) {
         return 0;
     }
-    return PMU_CAP_FULL_WIDTH | pebs_perf_capabilities(env);
+    return PMU_CAP_FULL_WIDTH | pebs_perf_capabilities(env) |
+           (pmu_has_metrics(env) ? PMU_CAP_METRICS : 0);
+}
+
+static uint64_t global_ctrl_bits(CPUX86State *env)
+{
+    return pmu_all_counters(env) |
+           (pmu_has_metrics(env) ? PMU_GLOBAL_METRICS : 0);
 }
 
 static uint64_t status_bits(CPUX86State *env)
 {
-    return pmu_all_counters(env) | PMU_STATUS_ARCH_PEBS | PMU_STATUS_LBR_FRZ |
+    return global_ctrl_bits(env) | PMU_STATUS_ARCH_PEBS | PMU_STATUS_LBR_FRZ |
            PMU_STATUS_CTR_FRZ | PMU_STATUS_ASCI | PMU_STATUS_UNCORE |
            PMU_STATUS_DS_BUFFER;
 }
@@ -170,6 +177,12 @@ X86PMUAccess pmu_intel_rdmsr(CPUX86State *env, uint32_t msr, uint64_t *val)
     case MSR_CORE_PERF_GLOBAL_CTRL:
         *val = pmu->global_ctrl;
         return PMU_DONE;
+    case MSR_PERF_METRICS:
+        if (!pmu_has_metrics(env)) {
+            return PMU_NOT_MINE;
+        }
+        *val = pmu_metrics(env);
+        return PMU_DONE;
     case MSR_CORE_PERF_GLOBAL_STATUS:
         *val = pmu->global_status;
         return PMU_DONE;
@@ -245,7 +258,15 @@ X86PMUAccess pmu_intel_wrmsr(CPUX86State *env, uint32_t msr, uint64_t val)
     case MSR_CORE_PERF_FIXED_CTR_CTRL:
         return write_if(&pmu->fixed_ctrl, val, fixed_ctrl_bits(env));
     case MSR_CORE_PERF_GLOBAL_CTRL:
-        return write_if(&pmu->global_ctrl, val, pmu_all_counters(env));
+        /* From now on they may follow the slots, or not any more.  */
+        pmu_metrics_set(env, pmu_metrics(env));
+        return write_if(&pmu->global_ctrl, val, global_ctrl_bits(env));
+    case MSR_PERF_METRICS:
+        if (!pmu_has_metrics(env)) {
+            return PMU_NOT_MINE;
+        }
+        pmu_metrics_set(env, val);
+        return PMU_DONE;
     case MSR_CORE_PERF_GLOBAL_OVF_CTRL:
         if (val & ~(status_bits(env) | PMU_STATUS_COND_CHGD)) {
             return PMU_GP;

@@ -444,11 +444,15 @@ void helper_pmu_rdpmc(CPUX86State *env)
         raise_exception_ra(env, EXCP0D_GPF, GETPC());
     }
     cpu_svm_check_intercept_param(env, SVM_EXIT_RDPMC, 0, GETPC());
-    if (!rdpmc_counter(env, env->regs[R_ECX], &counter)) {
+    if (env->regs[R_ECX] == PMU_RDPMC_METRICS && pmu_has_metrics(env)) {
+        fold_until_now(env);
+        val = pmu_metrics(env);
+    } else if (rdpmc_counter(env, env->regs[R_ECX], &counter)) {
+        fold_until_now(env);
+        val = *pmu_counter(env, counter);
+    } else {
         raise_exception_ra(env, EXCP0D_GPF, GETPC());
     }
-    fold_until_now(env);
-    val = *pmu_counter(env, counter);
     env->regs[R_EAX] = (uint32_t)val;
     env->regs[R_EDX] = val >> 32;
 }
@@ -463,7 +467,7 @@ bool x86_pmu_realize(X86CPU *cpu, Error **errp)
     }
     decided = true;
     x86_tcg_pmu = cpu->enable_pmu;
-    return pebs_realize(cpu, errp);
+    return pmu_metrics_realize(cpu, errp) && pebs_realize(cpu, errp);
 }
 
 void x86_pmu_reset(CPUX86State *env)

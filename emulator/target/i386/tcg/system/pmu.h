@@ -54,6 +54,9 @@
 #define PMU_STATUS_COND_CHGD    (1ull << 63)
 #define PMU_INUSE_PMI           (1ull << 63)
 
+/* IA32_PERF_GLOBAL_CTRL, and in GLOBAL_STATUS the overflow of them */
+#define PMU_GLOBAL_METRICS      (1ull << 48)
+
 #define PMU_DEBUGCTL_FREEZE     (1ull << 12)
 /* LBR, BTF, TR..BTS_OFF_USR, FREEZE_LBRS, UNCORE_PMI, FREEZE_IN_SMM, RTM */
 #define PMU_DEBUGCTL_VALID      (0xefc3ull | PMU_DEBUGCTL_FREEZE)
@@ -64,12 +67,15 @@
 
 #define PMU_CAP_FULL_WIDTH      (1ull << 13)
 #define PMU_CAP_PEBS_BASELINE   (1ull << 14)
+#define PMU_CAP_METRICS         (1ull << 15)
 
 #define PMU_RDPMC_FIXED         (1u << 30)
+#define PMU_RDPMC_METRICS       (1u << 29)
 
 /* Registers that cpu.h has no name for */
 enum {
     MSR_DEBUGCTL                = 0x1d9,
+    MSR_PERF_METRICS            = 0x329,
     MSR_PERF_GLOBAL_STATUS_SET  = 0x391,
     MSR_PERF_GLOBAL_INUSE       = 0x392,
     MSR_PMC_FULL                = 0x4c1,
@@ -134,6 +140,18 @@ bool pmu_is_amd(CPUX86State *env);
 uint64_t pmu_all_counters(CPUX86State *env);
 /* Counters are numbered as their bits in GLOBAL_CTRL: 0.. GP, 32.. fixed.  */
 uint64_t *pmu_counter(CPUX86State *env, unsigned counter);
+
+/*
+ * pmu-metrics.c: PERF_METRICS.
+ */
+
+/* Check the property "perf-metrics".  */
+bool pmu_metrics_realize(X86CPU *cpu, Error **errp);
+bool pmu_has_metrics(CPUX86State *env);
+/* The register's value; fixed counter 3 is up to date.  */
+uint64_t pmu_metrics(CPUX86State *env);
+/* These are the fractions of the slots counted so far.  */
+void pmu_metrics_set(CPUX86State *env, uint64_t val);
 
 /*
  * PEBS.
