@@ -22,6 +22,13 @@ enum {
     X86_PMU_RINGS,
 };
 
+/* The accesses to memory that counters can be about */
+enum {
+    X86_PMU_LOAD,
+    X86_PMU_STORE,
+    X86_PMU_ACCESSES,
+};
+
 /* The ring that the flags of a TB, or of a vCPU, tell */
 static inline int x86_pmu_ring(uint32_t hflags)
 {
@@ -42,6 +49,8 @@ typedef struct X86PEBSState {
     uint64_t ds_area;
     uint64_t enable;
     uint64_t data_cfg;
+    /* PEBS_LD_LAT, which both flavours have */
+    uint64_t load_latency;
 
     /* Architectural PEBS; config is CFG_C */
     uint64_t base;
@@ -68,6 +77,17 @@ typedef struct X86PMUState {
     uint64_t event_ip;
     /* Counters that have overflowed, and nobody has been told yet */
     uint64_t overflowed;
+    /*
+     * One instruction in so many, out of those in these rings, is looked at for
+     * its loads and stores.  It is made armed, and translated in a TB of its
+     * own, which notes what it accesses.
+     */
+    int32_t until_selected;
+    uint8_t select_rings;
+    struct {
+        bool done;
+        target_ulong addr;
+    } access[X86_PMU_ACCESSES];
     /* Branches retired per ring, of which every sixteenth is mispredicted */
     uint64_t branches[X86_PMU_RINGS];
 

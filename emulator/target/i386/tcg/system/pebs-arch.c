@@ -26,7 +26,14 @@ static void put_basic(CPUX86State *env, PEBSRecord *r, const PEBSEvent *event)
 
 static void put_aux(CPUX86State *env, PEBSRecord *r, const PEBSEvent *event)
 {
-    pebs_put_zeros(r, PEBS_AUX_WORDS);
+    PEBSMemory memory = pebs_memory(env, event->counters);
+
+    pebs_put(r, memory.address);
+    pebs_put_zeros(r, PEBS_AUX_RESERVED_WORDS);
+    pebs_put(r, memory.source);
+    pebs_put(r, memory.latency);
+    /* There are no transactions.  */
+    pebs_put(r, 0);
 }
 
 /* The shadow stack that CALL would push on; 0 if it would push on none */

@@ -177,7 +177,13 @@ static void compose(CPUX86State *env, PEBSRecord *r, const PEBSEvent *event)
     pebs_put(r, 0);
     pebs_put_event(env, r, event);
     if (event->config & PEBS_CFG_MEMINFO) {
-        pebs_put_zeros(r, PEBS_MEMINFO_WORDS);
+        PEBSMemory memory = pebs_memory(env, event->counters);
+
+        pebs_put(r, memory.address);
+        pebs_put(r, memory.source);
+        pebs_put(r, memory.latency);
+        /* There are no transactions.  */
+        pebs_put(r, 0);
     }
     if (event->config & PEBS_CFG_GPR) {
         pebs_put_gprs(env, r);

@@ -76,6 +76,12 @@ bool pebs_overflow(CPUX86State *env, uint64_t counters, uint64_t eventing_ip)
 
 X86PMUAccess pebs_rdmsr(CPUX86State *env, uint32_t msr, uint64_t *val)
 {
+    X86PMUAccess result = format(env) == PEBS_FMT_NONE
+                          ? PMU_NOT_MINE : pebs_memory_rdmsr(env, msr, val);
+
+    if (result != PMU_NOT_MINE) {
+        return result;
+    }
     switch (format(env)) {
     case PEBS_FMT_NONE:
         return PMU_NOT_MINE;
@@ -88,6 +94,12 @@ X86PMUAccess pebs_rdmsr(CPUX86State *env, uint32_t msr, uint64_t *val)
 
 X86PMUAccess pebs_wrmsr(CPUX86State *env, uint32_t msr, uint64_t val)
 {
+    X86PMUAccess result = format(env) == PEBS_FMT_NONE
+                          ? PMU_NOT_MINE : pebs_memory_wrmsr(env, msr, val);
+
+    if (result != PMU_NOT_MINE) {
+        return result;
+    }
     switch (format(env)) {
     case PEBS_FMT_NONE:
         return PMU_NOT_MINE;

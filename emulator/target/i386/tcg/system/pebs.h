@@ -38,6 +38,7 @@ enum {
     MSR_PEBS_DATA_CFG       = 0x3f2,
     MSR_PEBS_BASE           = 0x3f4,
     MSR_PEBS_INDEX          = 0x3f5,
+    MSR_PEBS_LD_LAT         = 0x3f6,
     MSR_DS_AREA             = 0x600,
 };
 
@@ -66,7 +67,6 @@ enum {
 #define PEBS_COUNTERS_METRICS   3
 
 /* Words of groups that are recorded as zeros */
-#define PEBS_MEMINFO_WORDS      4
 #define PEBS_LBR_WORDS          3
 
 /* Offsets in the DS area */
@@ -122,7 +122,7 @@ enum {
 
 #define PEBS_HEADER_WORDS       2
 #define PEBS_XER_HEADER_WORDS   2
-#define PEBS_AUX_WORDS          8
+#define PEBS_AUX_RESERVED_WORDS 4
 
 /* Sub-leaves of CPUID leaf 0x23 */
 #define PEBS_SUBLEAF_CAPS       4
@@ -147,6 +147,13 @@ typedef struct PEBSEvent {
     uint64_t snapshot;          /* counters to be recorded themselves */
 } PEBSEvent;
 
+/* What a record says of an access to memory; all zeros for none */
+typedef struct PEBSMemory {
+    uint64_t address;
+    uint64_t source;            /* where the data were found, encoded */
+    uint64_t latency;           /* of the instruction, and of the access */
+} PEBSMemory;
+
 void pebs_put(PEBSRecord *r, uint64_t word);
 void pebs_put_zeros(PEBSRecord *r, unsigned words);
 /* Eventing IP, applicable counters, TSC */
@@ -157,11 +164,16 @@ void pebs_put_gprs(CPUX86State *env, PEBSRecord *r);
 void pebs_put_vectors(CPUX86State *env, PEBSRecord *r, unsigned first,
                       unsigned last, unsigned from, unsigned to);
 /*
- * Bit masks of the counters that follow, and their values; slots and metrics too
- * if @metrics
+ * Bit masks of the counters that follow, and their values; slots and
+ * PERF_METRICS too if @metrics
  */
 void pebs_put_counters(CPUX86State *env, PEBSRecord *r, uint64_t counters,
                        bool metrics);
+
+/* pebs-memory.c: the access that made one of these counters overflow */
+PEBSMemory pebs_memory(CPUX86State *env, uint64_t counters);
+X86PMUAccess pebs_memory_rdmsr(CPUX86State *env, uint32_t msr, uint64_t *val);
+X86PMUAccess pebs_memory_wrmsr(CPUX86State *env, uint32_t msr, uint64_t val);
 
 /* True if the bit was clear, that is if a PMI is due.  */
 bool pebs_set_status(CPUX86State *env, uint64_t bit);

@@ -35,6 +35,15 @@ static const X86PMUEvent intel_events[] = {
       .weight = SLOTS_PER_INSN },
 };
 
+/*
+ * Loads and stores with their addresses, which PEBS alone can tell: of these
+ * events hardware counts a part as well, which it selects.
+ */
+static const X86PMUEvent intel_memory_events[] = {
+    { .select = 0xcd, .umask = 0x01, .unit = PMU_LOADS, .weight = 1 },
+    { .select = 0xcd, .umask = 0x02, .unit = PMU_STORES, .weight = 1 },
+};
+
 static const X86PMUEvent intel_fixed_events[X86_PMU_FIXED_MAX] = {
     [0] = { .unit = PMU_INSNS, .weight = 1 },
     [1] = { .unit = PMU_INSNS, .weight = CYCLES_PER_INSN },
@@ -94,6 +103,10 @@ const X86PMUEvent *pmu_event(CPUX86State *env, unsigned counter)
         event = find(amd_events, ARRAY_SIZE(amd_events), select, umask);
     } else {
         event = find(intel_events, ARRAY_SIZE(intel_events), select, umask);
+        if (event->unit == PMU_NOTHING && pebs_perf_capabilities(env)) {
+            event = find(intel_memory_events, ARRAY_SIZE(intel_memory_events),
+                         select, umask);
+        }
     }
     if (event->unit == PMU_NOTHING) {
         report(select, umask, "not modelled");

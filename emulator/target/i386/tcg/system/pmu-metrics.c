@@ -20,7 +20,7 @@
 
 #define FRACTION_BITS   8
 
-/* The first four add up to 255; each of the others is a part of one of them.  */
+/* The first four add up to 255; each of the others is a part of one of these */
 static const uint8_t fractions[] = {
     21,                         /* retiring: one slot of an instruction's 12 */
     42,                         /* bad speculation */

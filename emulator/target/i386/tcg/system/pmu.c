@@ -110,6 +110,7 @@ static void configure(CPUX86State *env)
     uint64_t counters = pmu_all_counters(env);
 
     pmu->nr_running = 0;
+    pmu->select_rings = 0;
     while (counters) {
         unsigned counter = ctz64(counters);
         unsigned rings = rings_of(env, counter);
@@ -126,6 +127,7 @@ static void configure(CPUX86State *env)
                     .weight = event->weight,
                 };
             }
+            pmu_select_for(env, event->unit, rings);
         }
     }
 }
@@ -136,11 +138,15 @@ static void fold_ring(CPUX86State *env, int ring)
     uint64_t insns = pmu->insns_start[ring] - pmu->insns_left[ring];
     uint64_t branches = pmu->branches_start[ring] - pmu->branches_left[ring];
     uint64_t before = pmu->branches[ring];
-    uint64_t done[] = {
+    bool selected = pmu_select(env, ring, insns);
+    uint64_t done[PMU_UNITS] = {
         [PMU_INSNS] = insns,
         [PMU_BRANCHES] = branches,
         [PMU_MISSES] = (before + branches) / PMU_BRANCHES_PER_MISS -
                        before / PMU_BRANCHES_PER_MISS,
+        [PMU_LOADS] = selected && pmu->access[X86_PMU_LOAD].done &&
+                      pebs_wants_load(env),
+        [PMU_STORES] = selected && pmu->access[X86_PMU_STORE].done,
     };
 
     pmu->insns_start[ring] = pmu->insns_left[ring];
@@ -193,6 +199,9 @@ static void start_ring(CPUX86State *env, int ring, bool at_once)
             break;
         }
     }
+    if (pmu->select_rings & (1 << ring)) {
+        insns = MIN(insns, pmu->until_selected);
+    }
     if (at_once) {
         insns = 0;
     }
@@ -206,7 +215,7 @@ static void start(CPUX86State *env)
     int ring = x86_pmu_ring(env->hflags);
     /* There is something to do as soon as the next TB starts.  */
     bool at_once = pmu->overflowed || pmu->armed;
-    bool both = false;
+    bool both = pmu->select_rings == (1 << X86_PMU_OS | 1 << X86_PMU_USER);
 
     for (unsigned i = 0; i < pmu->nr_running; i++) {
         both |= pmu->running[i].rings == (1 << X86_PMU_OS | 1 << X86_PMU_USER);
@@ -279,13 +288,14 @@ static void come_back(CPUState *cs)
     }
 }
 
-/* The only instruction of the current TB overflows a counter.  */
+/* The only instruction of the current TB overflows a counter, or is selected */
 static void arm(CPUX86State *env)
 {
     X86PMUState *pmu = &env->pmu;
 
     pmu->armed = true;
     pmu->event_ip = env->eip;
+    pmu_select_arm(env);
     /* It may be one that changes the ring.  */
     start_ring(env, !x86_pmu_ring(env->hflags), true);
     come_back(env_cpu(env));
@@ -318,7 +328,7 @@ void helper_pmu_tb(CPUX86State *env, uint32_t insns)
     left = pmu->insns_left[ring];
     if (leave) {
         cs->cflags_next_tb = -1;
-    } else if (insns < left || insns == 1) {
+    } else if (insns < left || pmu_may_arm(env, ring, insns, GETPC())) {
         if (insns == left) {
             arm(env);
         }
@@ -423,34 +433,33 @@ bool x86_pmu_wrmsr(CPUX86State *env, uint32_t msr, uint64_t val,
     return result == PMU_DONE;
 }
 
-/* RDPMC's operand to a counter's number */
-static bool rdpmc_counter(CPUX86State *env, uint32_t index, unsigned *counter)
+/* What RDPMC's operand asks for, if there is such a thing */
+static bool rdpmc(CPUX86State *env, uint32_t index, uint64_t *val)
 {
     uint32_t n = index & ~PMU_RDPMC_FIXED;
+    unsigned counter = index & PMU_RDPMC_FIXED ? X86_PMU_FIXED + n : n;
 
-    if (n >= X86_PMU_FIXED) {
+    if (index == PMU_RDPMC_METRICS && pmu_has_metrics(env)) {
+        *val = pmu_metrics(env);
+        return true;
+    }
+    if (n >= X86_PMU_FIXED || !(pmu_all_counters(env) & (1ull << counter))) {
         return false;
     }
-    *counter = index & PMU_RDPMC_FIXED ? X86_PMU_FIXED + n : n;
-    return pmu_all_counters(env) & (1ull << *counter);
+    *val = *pmu_counter(env, counter);
+    return true;
 }
 
 void helper_pmu_rdpmc(CPUX86State *env)
 {
-    unsigned counter;
     uint64_t val;
 
     if (!(env->cr[4] & CR4_PCE_MASK) && (env->hflags & HF_CPL_MASK)) {
         raise_exception_ra(env, EXCP0D_GPF, GETPC());
     }
     cpu_svm_check_intercept_param(env, SVM_EXIT_RDPMC, 0, GETPC());
-    if (env->regs[R_ECX] == PMU_RDPMC_METRICS && pmu_has_metrics(env)) {
-        fold_until_now(env);
-        val = pmu_metrics(env);
-    } else if (rdpmc_counter(env, env->regs[R_ECX], &counter)) {
-        fold_until_now(env);
-        val = *pmu_counter(env, counter);
-    } else {
+    fold_until_now(env);
+    if (!rdpmc(env, env->regs[R_ECX], &val)) {
         raise_exception_ra(env, EXCP0D_GPF, GETPC());
     }
     env->regs[R_EAX] = (uint32_t)val;
@@ -475,6 +484,7 @@ void x86_pmu_reset(CPUX86State *env)
     /* Software that does not know of it need not enable counters globally.  */
     env->pmu.global_ctrl = pmu_all_counters(env) &
                            MAKE_64BIT_MASK(0, X86_PMU_FIXED);
+    pmu_select_reset(env);
 }
 
 void x86_pmu_pre_save(CPUX86State *env)

@@ -104,6 +104,9 @@ typedef enum X86PMUUnit {
     PMU_INSNS,
     PMU_BRANCHES,
     PMU_MISSES,                 /* every sixteenth of PMU_BRANCHES */
+    PMU_LOADS,                  /* by those instructions that are looked at */
+    PMU_STORES,
+    PMU_UNITS,
 } X86PMUUnit;
 
 #define PMU_BRANCHES_PER_MISS   16
@@ -142,6 +145,27 @@ uint64_t pmu_all_counters(CPUX86State *env);
 uint64_t *pmu_counter(CPUX86State *env, unsigned counter);
 
 /*
+ * pmu-select.c: instructions that are looked at for their loads and stores.
+ */
+
+void pmu_select_reset(CPUX86State *env);
+/* A counter that counts this runs in these rings.  */
+void pmu_select_for(CPUX86State *env, X86PMUUnit unit, unsigned rings);
+/*
+ * So many instructions have retired in this ring.  True if the last of them was
+ * selected: it was armed, and env->pmu.access is about it.
+ */
+bool pmu_select(CPUX86State *env, int ring, uint64_t insns);
+/*
+ * insns_left[] runs out with the current TB, of @insns instructions, at
+ * @retaddr: is it one alone, and are its accesses going to be noted if need be?
+ */
+bool pmu_may_arm(CPUX86State *env, int ring, uint32_t insns,
+                 uintptr_t retaddr);
+/* It is, and its accesses are going to be noted.  */
+void pmu_select_arm(CPUX86State *env);
+
+/*
  * pmu-metrics.c: PERF_METRICS.
  */
 
@@ -161,6 +185,8 @@ void pmu_metrics_set(CPUX86State *env, uint64_t val);
 bool pebs_realize(X86CPU *cpu, Error **errp);
 /* Overflow of this counter becomes a record, and not a status bit.  */
 bool pebs_takes(CPUX86State *env, unsigned counter);
+/* Does a load take as long as those that PEBS_LD_LAT asks for?  */
+bool pebs_wants_load(CPUX86State *env);
 /*
  * These counters overflowed together: write their record, reload them.  Called
  * between instructions, with all of env synchronized; the instruction at
