@@ -33,7 +33,7 @@ struct subject {
 
 /*
  * Entry code, where an NMI finds the registers of the user and their saved copy
- * out of step.
+ * out of step. An IP of 0 can be there too: of an event that is not to see it.
  */
 static struct range {
 	const char *first, *last;
@@ -106,6 +106,20 @@ static bool live_ip(__u64 ip)
 	return ip >= (uintptr_t)simd_live_begin && ip < (uintptr_t)simd_live_end;
 }
 
+/* In 32-bit code there is no R8. */
+static bool get_marker(const struct simd_block *b, __u64 *marker)
+{
+	__u64 low, high;
+
+	if (!(b->abi & PERF_SAMPLE_REGS_ABI_32))
+		return simd_block_reg(b, PERF_REG_X86_R8, marker);
+	if (!simd_block_reg(b, PERF_REG_X86_SI, &low) ||
+	    !simd_block_reg(b, PERF_REG_X86_DI, &high))
+		return false;
+	*marker = high << 32 | (__u32)low;
+	return true;
+}
+
 static struct subject find_subject(const struct simd_check *check,
 				   const struct simd_sample *s)
 {
@@ -117,12 +131,12 @@ static struct subject find_subject(const struct simd_check *check,
 		who.exempt = true;
 		return who;
 	}
-	if (simd_block_reg(&s->user, PERF_REG_X86_R8, &who.marker) &&
+	if (get_marker(&s->user, &who.marker) &&
 	    simd_block_reg(&s->user, PERF_REG_X86_IP, &ip) &&
 	    simd_is_marker(who.marker) &&
 	    (live_ip(ip) || who.marker & SIMD_MARK_ANY_IP) &&
 	    SIMD_FAMILY(simd_marker_seed(who.marker)) == who.family)
-		who.marked = !kernel || !in_entry_code(s->ip);
+		who.marked = !kernel || (s->ip && !in_entry_code(s->ip));
 
 	/* Only the system calls that the marker announces use vectors. */
 	who.may_kfpu = kernel && check->privileged && who.marked &&
@@ -219,6 +233,26 @@ static enum verdict check_egprs(struct simd_check *check, const struct simd_samp
 			  mask >> PERF_REG_X86_R16, __builtin_popcountll(mask), 1);
 }
 
+/* The shadow stack pointer is in R9 as well; the kernel runs without one. */
+static enum verdict check_ssp(struct simd_check *check, const struct simd_sample *s,
+			      const struct subject *who, bool user)
+{
+	bool kernel = !user && s->cpumode == PERF_RECORD_MISC_KERNEL;
+	const struct simd_block *b = user ? &s->user : &s->intr;
+	__u64 ssp, expected = 0;
+
+	if (!check->attr->sample_simd_regs_enabled ||
+	    !simd_block_reg(b, PERF_REG_X86_SSP, &ssp))
+		return MATCH;
+	if (!kernel &&
+	    (!who->marked || !simd_block_reg(&s->user, PERF_REG_X86_R9, &expected)))
+		return UNMARKED;
+	if (ssp == expected)
+		return MATCH;
+	report(check, s, who, user ? "user" : "intr", "wrong", SIMD_REG_SSP, 0, ssp);
+	return WRONG;
+}
+
 static void count_class(struct simd_side_count *n, unsigned int class, bool there,
 			enum verdict verdict)
 {
@@ -257,6 +291,11 @@ static enum verdict check_block(struct simd_check *check, const struct simd_samp
 		verdict = other;
 	other = check_egprs(check, s, who, side, b);
 	count_class(n, SIMD_EGPRS, asks_for_egprs(check->attr, user), other);
+	if (other > verdict)
+		verdict = other;
+	other = check_ssp(check, s, who, user);
+	count_class(n, SIMD_SSP, check->attr->sample_simd_regs_enabled &&
+		    b->gpr_mask & SIMD_SSP_REG, other);
 	return other > verdict ? other : verdict;
 }
 
@@ -287,7 +326,7 @@ static void check_side(struct simd_check *check, const struct simd_sample *s,
 	verdict = check_block(check, s, &who, user, n);
 	if (is_stateless(check, s, &who)) {
 		/* One that exits still owns the registers. */
-		if (verdict != ABSENT && who.family < 0)
+		if (verdict != ABSENT && who.family < 0 && !in_entry_code(s->ip))
 			check->n.stateless_regs++;
 		if (verdict < WRONG)
 			return;
@@ -387,7 +426,7 @@ static void print_side(const char *name, const struct simd_side_count *n)
 {
 	static const char * const classes[] = {
 		[SIMD_XMM] = "XMM", [SIMD_YMM] = "YMM", [SIMD_ZMM] = "ZMM",
-		[SIMD_OPMASK] = "OPMASK", [SIMD_EGPRS] = "R16-R31",
+		[SIMD_OPMASK] = "OPMASK", [SIMD_EGPRS] = "R16-R31", [SIMD_SSP] = "SSP",
 	};
 	unsigned int i;
 

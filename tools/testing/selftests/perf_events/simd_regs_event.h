@@ -42,8 +42,10 @@ unsigned int simd_event_drain(struct simd_event *event, simd_record_fn *fn, void
 void simd_raise_memlock(void);
 /* Gives up what makes perfmon_capable() true. 0 or a negative errno */
 int simd_drop_perfmon(void);
+/* The same, as root of a new user namespace. -ENODEV without those */
+int simd_enter_container(void);
 
-/* /proc/sys/kernel/@name; -1 if it cannot be had */
+/* /proc/sys/@name; -1 if it cannot be had */
 long simd_sysctl_get(const char *name);
 int simd_sysctl_set(const char *name, long value);
 

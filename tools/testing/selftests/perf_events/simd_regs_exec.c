@@ -2,7 +2,8 @@
 /*
  * simd_regs_exec: a program without a C library that shows what exec() does to
  * the vector registers. It keeps the zeros of a new program for a while, then a
- * pattern of its own, then executes itself again, without end.
+ * pattern of its own, then executes itself again, without end. It is also built
+ * as a program of 32 bits and for x32.
  *
  * usage: simd_regs_exec SEED xmm|ymm COUNTER
  */
@@ -13,6 +14,12 @@
 #include "simd_regs_pattern.h"
 
 #define SPIN	20000
+
+#ifdef SIMD_32BIT
+#define WORD_SIZE	SIMD_MARK_32BIT
+#else
+#define WORD_SIZE	0
+#endif
 
 static const __u64 never_stop;
 static __u64 image[16 * 4], dump[16 * 4];
@@ -25,9 +32,14 @@ static long syscall3(long nr, long arg0, long arg1, long arg2)
 {
 	long ret;
 
+#ifdef SIMD_32BIT
+	asm volatile("int $0x80" : "=a" (ret)
+		     : "a" (nr), "b" (arg0), "c" (arg1), "d" (arg2) : "memory");
+#else
 	asm volatile("syscall" : "=a" (ret)
 		     : "a" (nr), "D" (arg0), "S" (arg1), "d" (arg2)
 		     : "rcx", "r11", "memory");
+#endif
 	return ret;
 }
 
@@ -60,13 +72,13 @@ static void keep(__u64 marker, unsigned int load)
 {
 	live.marker = marker;
 	live.load = load;
-	live.image = image;
-	live.dump = dump;
+	live.image = SIMD_ADDRESS(image);
+	live.dump = SIMD_ADDRESS(dump);
 	live.spin = SPIN;
 	live.rounds = 2;
-	live.calls = calls;
+	live.calls = SIMD_ADDRESS(calls);
 	live.nr_calls = sizeof(calls) / sizeof(*calls);
-	live.stop = &never_stop;
+	live.stop = SIMD_ADDRESS(&never_stop);
 	simd_live_run(&live);
 }
 
@@ -113,7 +125,7 @@ void run(long *stack)
 	load = argv[2][0] == 'y' ? SIMD_LOAD_YMM : SIMD_LOAD_XMM;
 	parts = SIMD_MARK_XMM | (load == SIMD_LOAD_YMM ? SIMD_MARK_YMM : 0);
 	marker = simd_marker(number(argv[1]), number(argv[3]),
-			     SIMD_MARK_ANY_IP | SIMD_MARK_REST_ZERO | parts);
+			     SIMD_MARK_ANY_IP | SIMD_MARK_REST_ZERO | WORD_SIZE | parts);
 
 	keep(marker | SIMD_MARK_ZERO, SIMD_LOAD_NOTHING);
 	visit_words(marker, put);
@@ -125,4 +137,8 @@ void run(long *stack)
 	syscall3(__NR_exit, 4, 0, 0);
 }
 
+#ifdef SIMD_32BIT
+asm(".globl _start; _start: mov %esp, %eax; and $-16, %esp; sub $12, %esp; push %eax; call run");
+#else
 asm(".globl _start; _start: mov %rsp, %rdi; and $-16, %rsp; call run");
+#endif

@@ -174,13 +174,38 @@ static void fill_words(const struct simd_class *cls, void *image, __u64 marker)
 	}
 }
 
+/* The components that are to be in their initial state */
+static __u64 initial_state(__u64 marker)
+{
+	static const struct {
+		__u16 part;
+		__u64 xfeatures;
+	} parts[] = {
+		{ SIMD_MARK_XMM, SIMD_XF_SSE },
+		{ SIMD_MARK_YMM, SIMD_XF_YMMH },
+		{ SIMD_MARK_ZMM, SIMD_XF_ZMMH | SIMD_XF_HI16_ZMM },
+		{ SIMD_MARK_OPMASK, SIMD_XF_OPMASK },
+		{ SIMD_MARK_EGPR, SIMD_XF_APX },
+	};
+	__u64 xfeatures = 0;
+	unsigned int i;
+
+	if (marker & SIMD_MARK_ZERO)
+		return ~0ULL;
+	for (i = 0; i < sizeof(parts) / sizeof(*parts); i++) {
+		if (marker & SIMD_MARK_REST_ZERO && !(marker & parts[i].part))
+			xfeatures |= parts[i].xfeatures;
+	}
+	return xfeatures;
+}
+
 void simd_image_fill(const struct simd_class *cls, void *image, __u64 marker)
 {
 	memset(image, 0, simd_image_size(cls));
 	if (cls->load == SIMD_LOAD_XSTATE) {
 		__u32 mxcsr = MXCSR_DEFAULT;
-		/* Nothing present is how XRSTOR is told to load initial state. */
-		__u64 xstate_bv = marker & SIMD_MARK_ZERO ? 0 : cls->xfeatures;
+		/* What is not present is how XRSTOR is told to load initial state. */
+		__u64 xstate_bv = cls->xfeatures & ~initial_state(marker);
 
 		memcpy((char *)image + XSAVE_MXCSR, &mxcsr, sizeof(mxcsr));
 		memcpy((char *)image + XSAVE_HEADER, &xstate_bv, sizeof(xstate_bv));

@@ -2,7 +2,8 @@
 /*
  * Value tests on top of kernel code that uses vector registers itself, reached
  * through AF_ALG: the user's values are in memory then, and the registers are
- * the kernel's, which only a privileged event may see.
+ * the kernel's, which only a privileged event may see. That is decided by who
+ * opens the event, whatever the setting perf_event_paranoid lets him sample.
  */
 #include <errno.h>
 
@@ -19,6 +20,8 @@ FIXTURE_VARIANT(kernel)
 {
 	enum simd_scope scope;
 	bool privileged;
+	bool container;
+	bool user_mode_only;
 	int paranoid;
 };
 
@@ -26,6 +29,29 @@ FIXTURE_VARIANT_ADD(kernel, task)
 {
 	.scope = SIMD_EACH_TASK,
 	.paranoid = 1,
+};
+
+/* At the usual setting, hits in the kernel are not for everybody. */
+FIXTURE_VARIANT_ADD(kernel, task_user_mode)
+{
+	.scope = SIMD_EACH_TASK,
+	.user_mode_only = true,
+	.paranoid = 2,
+};
+
+/* Root of a container has all capabilities, but not over this kernel. */
+FIXTURE_VARIANT_ADD(kernel, task_container)
+{
+	.scope = SIMD_EACH_TASK,
+	.container = true,
+	.paranoid = 1,
+};
+
+FIXTURE_VARIANT_ADD(kernel, cpu_container)
+{
+	.scope = SIMD_EACH_CPU,
+	.container = true,
+	.paranoid = 0,
 };
 
 FIXTURE_VARIANT_ADD(kernel, task_privileged)
@@ -60,6 +86,8 @@ FIXTURE_SETUP(kernel)
 	if (geteuid())
 		SKIP(return, "needs root");
 	self->run = simd_run_new(variant->scope, variant->privileged, variant->paranoid);
+	self->run->container = variant->container;
+	self->run->attr.exclude_kernel = variant->user_mode_only;
 }
 
 FIXTURE_TEARDOWN(kernel)
@@ -77,7 +105,17 @@ static void add_crypto(struct simd_run *run, __u16 seed, unsigned int what)
 
 	w->nr_phases = 64;
 	w->rounds = 1;
-	w->spin = 20;
+	w->spin = run->attr.exclude_kernel ? 10000 : 20;
+}
+
+static int try_open(struct perf_event_attr *attr, pid_t pid, int cpu)
+{
+	int fd = simd_perf_event_open(attr, pid, cpu, -1);
+
+	if (fd < 0)
+		return -errno;
+	close(fd);
+	return 0;
 }
 
 static void expect_kernel_vectors(struct __test_metadata *_metadata,
@@ -85,6 +123,10 @@ static void expect_kernel_vectors(struct __test_metadata *_metadata,
 {
 	const struct simd_side_count *intr = &run->check.n.intr[1];
 
+	if (run->attr.exclude_kernel) {
+		EXPECT_EQ(0UL, run->check.n.samples[1]);
+		return;
+	}
 	/* Either way it shows that there were vector-using sections at all. */
 	if (run->privileged) {
 		EXPECT_GT(intr->kfpu, 0UL);
@@ -130,6 +172,40 @@ TEST_F_TIMEOUT(kernel, crowd, SIMD_TEST_SECONDS)
 		return;
 	finish_run(_metadata, self->run, "crowd");
 	expect_kernel_vectors(_metadata, self->run);
+}
+
+/* One who watches only himself, among others who have something to hide */
+TEST_F_TIMEOUT(kernel, watcher, SIMD_TEST_SECONDS)
+{
+	struct simd_worker *w;
+
+	if (variant->scope != SIMD_EACH_TASK)
+		SKIP(return, "not about CPUs");
+	add_crypto(self->run, 0x5700, SIMD_DO_HASH | SIMD_DO_READ | SIMD_DO_YIELD);
+	add_crypto(self->run, 0x5800, SIMD_DO_XTS | SIMD_DO_YIELD);
+	w = simd_run_add(self->run, 0x5900, SIMD_DO_SLEEP | SIMD_DO_READ);
+	w->rounds = 2;
+	self->run->nr_sampled = 1;
+	if (!start_run(_metadata, self->run))
+		return;
+	finish_run(_metadata, self->run, "watcher");
+	expect_kernel_vectors(_metadata, self->run);
+}
+
+/* What perf_event_paranoid keeps from those without CAP_PERFMON */
+TEST_F(kernel, refused)
+{
+	struct perf_event_attr attr = self->run->attr;
+
+	if (variant->privileged || variant->paranoid < 0)
+		SKIP(return, "nothing is refused");
+	ASSERT_EQ(0, variant->container ? simd_enter_container() : simd_drop_perfmon());
+
+	attr.exclude_kernel = 1;
+	EXPECT_EQ(variant->paranoid >= 1 ? -EACCES : 0, try_open(&attr, -1, 0));
+	EXPECT_EQ(0, try_open(&attr, 0, -1));
+	attr.exclude_kernel = 0;
+	EXPECT_EQ(variant->paranoid >= 2 ? -EACCES : 0, try_open(&attr, 0, -1));
 }
 
 TEST_HARNESS_MAIN

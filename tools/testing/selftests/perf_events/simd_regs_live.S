@@ -3,8 +3,8 @@
  * simd_live_run() for x86-64, see simd_regs_live.h.
  *
  * rbx is the struct simd_live, r12 the rounds left, r13 and r14 the next system
- * call and how many are left. r8 is the marker: it survives system calls, and
- * the kernel always saves it.
+ * call and how many are left. r8 is the marker and r9 the shadow stack pointer:
+ * they survive system calls, and the kernel always saves them.
  */
 #include <asm/unistd.h>
 #include "simd_regs_live.h"
@@ -51,6 +51,8 @@ simd_live_run:
 	REGS16(LOAD_YMM)
 .Lloaded:
 	mov	LIVE_ROUNDS(%rbx), %r12
+	xor	%r9d, %r9d
+	rdsspq	%r9
 
 	.globl	simd_live_begin
 simd_live_begin:

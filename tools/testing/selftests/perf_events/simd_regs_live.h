@@ -3,7 +3,8 @@
  * simd_live_run(): loads a pattern and keeps it live in the registers while it
  * spins and makes system calls. It is assembly so that nothing else can touch
  * the registers, and the code from simd_live_begin to simd_live_end is where a
- * marker in R8 can be trusted.
+ * marker in R8 can be trusted. While it is there R9 has the shadow stack pointer,
+ * or 0 without such a stack. A 32-bit program has the marker in EDI and ESI.
  */
 #ifndef SIMD_REGS_LIVE_H
 #define SIMD_REGS_LIVE_H
@@ -39,8 +40,8 @@
 #ifndef __ASSEMBLER__
 
 #include <linux/types.h>
-#include <assert.h>
 #include <stddef.h>
+#include <stdint.h>
 
 /* One system call to make while the pattern is live. */
 struct simd_call {
@@ -48,35 +49,38 @@ struct simd_call {
 	__u64 arg[4];
 };
 
+/* Addresses are words of 64 bits, in programs with shorter pointers too. */
+#define SIMD_ADDRESS(pointer)	((__u64)(uintptr_t)(pointer))
+
 struct simd_live {
-	__u64 marker;		/* what R8 holds while live */
-	const void *image;		/* what to load */
-	void *dump;			/* where to store the registers after, same format */
+	__u64 marker;		/* what R8 holds while live, or EDI and ESI */
+	__u64 image;		/* address: what to load */
+	__u64 dump;		/* address: where to store the registers after, same format */
 	__u64 load;			/* SIMD_LOAD_* */
 	__u64 rfbm;			/* components of an XSAVE image */
 	__u64 spin;			/* loop iterations at the start of a round */
 	__u64 rounds;		/* of spinning and all the calls */
-	const struct simd_call *calls;
+	__u64 calls;		/* address of struct simd_call[] */
 	__u64 nr_calls;
-	const __u64 *stop;	/* ends the rounds early */
+	__u64 stop;		/* address of a __u64 that ends the rounds early */
 	__u64 failed;		/* out: system calls that failed */
 	__s64 error;			/* out: how the last of them did */
 };
 
-static_assert(offsetof(struct simd_live, marker) == LIVE_MARKER, "asm");
-static_assert(offsetof(struct simd_live, image) == LIVE_IMAGE, "asm");
-static_assert(offsetof(struct simd_live, dump) == LIVE_DUMP, "asm");
-static_assert(offsetof(struct simd_live, load) == LIVE_LOAD, "asm");
-static_assert(offsetof(struct simd_live, rfbm) == LIVE_RFBM, "asm");
-static_assert(offsetof(struct simd_live, spin) == LIVE_SPIN, "asm");
-static_assert(offsetof(struct simd_live, rounds) == LIVE_ROUNDS, "asm");
-static_assert(offsetof(struct simd_live, calls) == LIVE_CALLS, "asm");
-static_assert(offsetof(struct simd_live, nr_calls) == LIVE_NR_CALLS, "asm");
-static_assert(offsetof(struct simd_live, stop) == LIVE_STOP, "asm");
-static_assert(offsetof(struct simd_live, failed) == LIVE_FAILED, "asm");
-static_assert(offsetof(struct simd_live, error) == LIVE_ERROR, "asm");
-static_assert(offsetof(struct simd_call, arg[3]) == CALL_ARG3, "asm");
-static_assert(sizeof(struct simd_call) == CALL_SIZE, "asm");
+_Static_assert(offsetof(struct simd_live, marker) == LIVE_MARKER, "asm");
+_Static_assert(offsetof(struct simd_live, image) == LIVE_IMAGE, "asm");
+_Static_assert(offsetof(struct simd_live, dump) == LIVE_DUMP, "asm");
+_Static_assert(offsetof(struct simd_live, load) == LIVE_LOAD, "asm");
+_Static_assert(offsetof(struct simd_live, rfbm) == LIVE_RFBM, "asm");
+_Static_assert(offsetof(struct simd_live, spin) == LIVE_SPIN, "asm");
+_Static_assert(offsetof(struct simd_live, rounds) == LIVE_ROUNDS, "asm");
+_Static_assert(offsetof(struct simd_live, calls) == LIVE_CALLS, "asm");
+_Static_assert(offsetof(struct simd_live, nr_calls) == LIVE_NR_CALLS, "asm");
+_Static_assert(offsetof(struct simd_live, stop) == LIVE_STOP, "asm");
+_Static_assert(offsetof(struct simd_live, failed) == LIVE_FAILED, "asm");
+_Static_assert(offsetof(struct simd_live, error) == LIVE_ERROR, "asm");
+_Static_assert(offsetof(struct simd_call, arg[3]) == CALL_ARG3, "asm");
+_Static_assert(sizeof(struct simd_call) == CALL_SIZE, "asm");
 
 /*
  * Returns 0, or 1 in the child of a fork() among the calls. The child has spun

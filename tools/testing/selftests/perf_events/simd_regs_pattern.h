@@ -24,6 +24,7 @@
 /* Where a word belongs: vector registers are 0-31, the others follow. */
 #define SIMD_REG_OPMASK		0x40
 #define SIMD_REG_EGPR		0x60
+#define SIMD_REG_SSP		0x80
 
 /* Marker flags: the register parts that hold the pattern. */
 #define SIMD_MARK_XMM		0x0001	/* words 0-1 of registers 0-15 */
@@ -37,6 +38,7 @@
 #define SIMD_MARK_KFPU		0x0080	/* system calls use vectors in the kernel */
 #define SIMD_MARK_ANY_IP	0x0100	/* holds outside of simd_live_begin..end too */
 #define SIMD_MARK_REST_ZERO	0x0200	/* the other parts are all zero */
+#define SIMD_MARK_32BIT		0x0400	/* a 32-bit program: registers 0-7 only */
 
 struct simd_tag {
 	__u16 seed;
@@ -135,7 +137,8 @@ static inline unsigned int simd_part(__u8 reg, __u8 word)
 static inline bool simd_expect(__u64 marker, __u8 reg, __u8 word,
 			       __u64 *value)
 {
-	bool pattern = marker & simd_part(reg, word);
+	bool pattern = marker & simd_part(reg, word) &&
+		       !(marker & SIMD_MARK_32BIT && reg >= 8);
 
 	if (!pattern && !(marker & SIMD_MARK_REST_ZERO))
 		return false;

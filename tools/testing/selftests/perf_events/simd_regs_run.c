@@ -44,18 +44,23 @@ void simd_attr_parts(struct perf_event_attr *attr, unsigned int parts)
 /* The rate cannot be set while there is no limit of time. */
 static void set_rate(long rate, long limit)
 {
-	simd_sysctl_set("perf_cpu_time_max_percent", 25);
-	simd_sysctl_set("perf_event_max_sample_rate", rate);
-	simd_sysctl_set("perf_cpu_time_max_percent", limit);
+	simd_sysctl_set("kernel/perf_cpu_time_max_percent", 25);
+	simd_sysctl_set("kernel/perf_event_max_sample_rate", rate);
+	simd_sysctl_set("kernel/perf_cpu_time_max_percent", limit);
 }
 
 static void settings_change(struct simd_settings *saved, int paranoid)
 {
-	saved->paranoid = simd_sysctl_get("perf_event_paranoid");
-	saved->cpu_time_limit = simd_sysctl_get("perf_cpu_time_max_percent");
-	saved->sample_rate = simd_sysctl_get("perf_event_max_sample_rate");
+	saved->paranoid = simd_sysctl_get("kernel/perf_event_paranoid");
+	saved->cpu_time_limit = simd_sysctl_get("kernel/perf_cpu_time_max_percent");
+	saved->sample_rate = simd_sysctl_get("kernel/perf_event_max_sample_rate");
 
-	simd_sysctl_set("perf_event_paranoid", paranoid);
+	simd_sysctl_set("kernel/perf_event_paranoid", paranoid);
+	/* Root of a container shall be able to make the kernel use vectors. */
+	saved->crypto_limit = simd_sysctl_get("crypto/af_alg_restrict");
+	if (saved->crypto_limit > 0)
+		simd_sysctl_set("crypto/af_alg_restrict", 0);
+
 	/* An emulator is too slow for the kernel's idea of a quick handler. */
 	if (saved->cpu_time_limit)
 		set_rate(100000, 0);
@@ -63,7 +68,9 @@ static void settings_change(struct simd_settings *saved, int paranoid)
 
 static void settings_restore(const struct simd_settings *saved)
 {
-	simd_sysctl_set("perf_event_paranoid", saved->paranoid);
+	simd_sysctl_set("kernel/perf_event_paranoid", saved->paranoid);
+	if (saved->crypto_limit > 0)
+		simd_sysctl_set("crypto/af_alg_restrict", saved->crypto_limit);
 	if (saved->cpu_time_limit)
 		set_rate(saved->sample_rate, saved->cpu_time_limit);
 }
@@ -177,7 +184,7 @@ static int open_events(struct simd_run *run)
 	int cpu, err;
 
 	if (run->scope == SIMD_EACH_TASK) {
-		for (i = 0; i < run->nr_workers; i++) {
+		for (i = 0; i < (run->nr_sampled ?: run->nr_workers); i++) {
 			err = open_event(run, run->workers[i].pid, -1);
 			if (err)
 				return failed(run, "perf_event_open of a task", err);
@@ -207,7 +214,11 @@ int simd_run_start(struct simd_run *run)
 	simd_check_init();
 	simd_raise_memlock();
 
-	if (!run->privileged) {
+	if (run->container) {
+		err = simd_enter_container();
+		if (err)
+			return failed(run, "user namespace", err);
+	} else if (!run->privileged) {
 		err = simd_drop_perfmon();
 		if (err)
 			return failed(run, "dropping CAP_PERFMON", err);

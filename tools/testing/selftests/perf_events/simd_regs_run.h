@@ -23,7 +23,7 @@ enum simd_scope {
 
 /* System settings that a run changes, and changes back */
 struct simd_settings {
-	long paranoid, cpu_time_limit, sample_rate;
+	long paranoid, cpu_time_limit, sample_rate, crypto_limit;
 };
 
 struct simd_run {
@@ -31,6 +31,8 @@ struct simd_run {
 	struct perf_event_attr attr;
 	enum simd_scope scope;
 	bool privileged;		/* else without CAP_PERFMON */
+	bool container;			/* ... by being root of a user namespace */
+	unsigned int nr_sampled;	/* the first workers only, 0: all */
 	unsigned long min_samples;	/* with known values */
 	unsigned int max_seconds;
 	struct simd_worker workers[SIMD_MAX_WORKERS];

@@ -162,6 +162,25 @@ TEST_F_TIMEOUT(values, initial_state, SIMD_TEST_SECONDS)
 	finish_run(_metadata, self->run, "initial state");
 }
 
+/*
+ * Some parts in their initial state and some not: what an XSAVE area has in the
+ * place of the former is left over from whatever was saved there before.
+ */
+TEST_F_TIMEOUT(values, initial_parts, SIMD_TEST_SECONDS)
+{
+	struct simd_worker *w = simd_run_add(self->run, 0x1600,
+					     SIMD_DO_INIT | SIMD_DO_GETPPID | SIMD_DO_YIELD);
+
+	if (w->cls->load != SIMD_LOAD_XSTATE)
+		SKIP(return, "no XSAVE");
+	w->nr_phases = 2 * SIMD_MARK_PARTS + 2;
+	w->rounds = 1;
+	simd_run_add(self->run, 0x1700, SIMD_DO_YIELD)->rounds = 1;
+	if (!start_run(_metadata, self->run))
+		return;
+	finish_run(_metadata, self->run, "initial parts");
+}
+
 FIXTURE(shapes)
 {
 	struct simd_run *run;

@@ -2,6 +2,7 @@
 /*
  * Worker tasks: load a pattern, keep it live, check it, load the next.
  */
+#include <asm/prctl.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
@@ -127,14 +128,23 @@ static int set_calls(unsigned int what, struct simd_call *calls, unsigned int *n
 	return err;
 }
 
-static __u16 worker_flags(const struct simd_worker *w)
+static __u16 worker_flags(const struct simd_worker *w, unsigned int phase)
 {
-	return w->cls->parts | (w->what & SIMD_DO_CRYPTO ? SIMD_MARK_KFPU : 0);
+	__u16 parts = w->cls->parts, flags = 0;
+
+	if (w->what & SIMD_DO_CRYPTO)
+		flags |= SIMD_MARK_KFPU;
+	if (w->what & SIMD_DO_INIT) {
+		/* Each combination of parts comes up in so many phases. */
+		parts &= ~(phase & SIMD_MARK_PARTS);
+		flags |= SIMD_MARK_REST_ZERO;
+	}
+	return parts | flags;
 }
 
 __u64 simd_worker_marker(const struct simd_worker *w, unsigned int phase)
 {
-	return simd_marker(w->seed, phase, worker_flags(w));
+	return simd_marker(w->seed, phase, worker_flags(w, phase));
 }
 
 static int new_pattern(struct pattern *p, const struct simd_worker *w, __u16 seed,
@@ -149,15 +159,15 @@ static int new_pattern(struct pattern *p, const struct simd_worker *w, __u16 see
 		return -ENOMEM;
 	memset(p->dump, 0, size);
 
-	p->live.marker = simd_marker(seed, phase, worker_flags(w));
+	p->live.marker = simd_marker(seed, phase, worker_flags(w, phase));
 	simd_image_fill(w->cls, p->image, p->live.marker);
-	p->live.image = p->image;
-	p->live.dump = p->dump;
+	p->live.image = SIMD_ADDRESS(p->image);
+	p->live.dump = SIMD_ADDRESS(p->dump);
 	p->live.load = w->cls->load;
 	p->live.rfbm = w->cls->xfeatures;
 	p->live.spin = w->spin;
 	p->live.rounds = 1;
-	p->live.stop = &never_stop;
+	p->live.stop = SIMD_ADDRESS(&never_stop);
 	return 0;
 }
 
@@ -248,9 +258,9 @@ static struct pattern *set_up(const struct simd_worker *w, struct pattern *child
 	for (i = 0; !err && i < w->nr_phases; i++) {
 		err = new_pattern(&patterns[i], w, w->seed, i);
 		patterns[i].live.rounds = w->rounds;
-		patterns[i].live.calls = calls;
+		patterns[i].live.calls = SIMD_ADDRESS(calls);
 		patterns[i].live.nr_calls = nr_calls;
-		patterns[i].live.stop = &shared->stop;
+		patterns[i].live.stop = SIMD_ADDRESS(&shared->stop);
 	}
 	if (!err)
 		err = new_pattern(child, w, SIMD_CHILD_SEED(w->seed), PHASE_CHILD);
@@ -313,6 +323,20 @@ struct simd_shared *simd_shared_new(void)
 	return shared == MAP_FAILED ? NULL : shared;
 }
 
+/*
+ * Gives this task a shadow stack. It is empty: whoever is in a function then must
+ * not return from it, hence no function for the system call either.
+ */
+static __always_inline long enable_shadow_stack(void)
+{
+	long ret;
+
+	asm volatile("syscall" : "=a" (ret)
+		     : "a" (SYS_arch_prctl), "D" (ARCH_SHSTK_ENABLE), "S" (ARCH_SHSTK_SHSTK)
+		     : "rcx", "r11", "memory");
+	return ret;
+}
+
 int simd_worker_start(struct simd_worker *w, struct simd_shared *shared,
 		      unsigned int index)
 {
@@ -326,6 +350,11 @@ int simd_worker_start(struct simd_worker *w, struct simd_shared *shared,
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		if (w->program)
 			exec_program(w, shared, status);
+		if (w->what & SIMD_DO_SHSTK && enable_shadow_stack()) {
+			status->setup_error = -ENODEV;
+			simd_set(status->ready, 1);
+			_exit(0);
+		}
 		simd_worker_run(w, shared, status);
 		_exit(0);
 	}

@@ -30,6 +30,8 @@
 #define SIMD_DO_CBC		0x0400	/* the kernel's AES, in this mode */
 #define SIMD_DO_CTR		0x0800
 #define SIMD_DO_XTS		0x1000
+#define SIMD_DO_SHSTK		0x2000	/* have a shadow stack */
+#define SIMD_DO_INIT		0x4000	/* parts in initial state, others each phase */
 #define SIMD_DO_CRYPTO		(SIMD_DO_HASH | SIMD_DO_CBC | SIMD_DO_CTR | SIMD_DO_XTS)
 #define SIMD_DO_SYSCALLS	(SIMD_DO_GETPPID | SIMD_DO_READ | SIMD_DO_PIPE)
 
@@ -76,7 +78,9 @@ struct simd_shared *simd_shared_new(void);
 /* The marker of a worker's pattern number @phase */
 __u64 simd_worker_marker(const struct simd_worker *w, unsigned int phase);
 
-/* Does the worker's work in this process until @shared->stop. */
+/* Does the worker's work in this process until @shared->stop. A worker that has a
+ * shadow stack needs simd_worker_start().
+ */
 void simd_worker_run(const struct simd_worker *w, struct simd_shared *shared,
 		     struct simd_status *status);
 
