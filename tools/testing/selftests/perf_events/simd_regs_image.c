@@ -18,24 +18,24 @@
 
 static struct simd_class classes[] = {
 	{
-		.name = "xmm", .label = "XMM", .load = SIMD_LOAD_XMM,
+		.name = "xmm", .load = SIMD_LOAD_XMM,
 		.parts = SIMD_MARK_XMM,
 		.xfeatures = SIMD_XF_SSE,
 	}, {
-		.name = "ymm", .label = "YMM", .load = SIMD_LOAD_YMM,
+		.name = "ymm", .load = SIMD_LOAD_YMM,
 		.parts = SIMD_MARK_XMM | SIMD_MARK_YMM,
 		.xfeatures = SIMD_XF_SSE | SIMD_XF_YMMH,
 	}, {
-		.name = "zmm", .label = "ZMM", .load = SIMD_LOAD_XSTATE,
+		.name = "zmm", .load = SIMD_LOAD_XSTATE,
 		.parts = SIMD_MARK_XMM | SIMD_MARK_YMM | SIMD_MARK_ZMM,
 		.xfeatures = SIMD_XF_SSE | SIMD_XF_YMMH | SIMD_XF_ZMMH |
 			     SIMD_XF_HI16_ZMM,
 	}, {
-		.name = "opmask", .label = "OPMASK", .load = SIMD_LOAD_XSTATE,
+		.name = "opmask", .load = SIMD_LOAD_XSTATE,
 		.parts = SIMD_MARK_OPMASK,
 		.xfeatures = SIMD_XF_OPMASK,
 	}, {
-		.name = "egpr", .label = "EGPR", .load = SIMD_LOAD_XSTATE,
+		.name = "egpr", .load = SIMD_LOAD_XSTATE,
 		.parts = SIMD_MARK_XMM | SIMD_MARK_EGPR,
 		.xfeatures = SIMD_XF_SSE | SIMD_XF_APX,
 	}, {

@@ -20,7 +20,6 @@
 
 struct simd_class {
 	const char *name;
-	const char *label;	/* as perf prints it, NULL if not one class */
 	__u16 parts;		/* SIMD_MARK_* */
 	unsigned int load;	/* SIMD_LOAD_* */
 	__u64 xfeatures;

@@ -96,18 +96,21 @@ static void print_registers(const char *label, __u64 marker, unsigned int first,
 static void print_values(const struct simd_worker *w)
 {
 	__u64 marker = simd_worker_marker(w, 0);
-	const char *label = w->cls->label ?: "YMM";
+	unsigned int parts = w->cls->parts;
 
-	if (w->cls->parts & SIMD_MARK_OPMASK)
-		print_registers(label, marker, SIMD_REG_OPMASK, 8, 1);
-	else if (w->cls->parts & SIMD_MARK_EGPR)
-		print_registers(label, marker, SIMD_REG_EGPR, 16, 1);
-	else if (w->cls->parts & SIMD_MARK_ZMM)
-		print_registers(label, marker, 0, 32, 8);
-	else if (w->cls->parts & SIMD_MARK_YMM)
-		print_registers(label, marker, 0, 16, 4);
-	else
-		print_registers(label, marker, 0, 16, 2);
+	/* EGPR values come with XMM ones, which are not what was asked for. */
+	if (w->cls->every || !(parts & SIMD_MARK_EGPR)) {
+		if (parts & SIMD_MARK_ZMM)
+			print_registers("ZMM", marker, 0, 32, 8);
+		else if (parts & SIMD_MARK_YMM)
+			print_registers("YMM", marker, 0, 16, 4);
+		else if (parts & SIMD_MARK_XMM)
+			print_registers("XMM", marker, 0, 16, 2);
+	}
+	if (parts & SIMD_MARK_OPMASK)
+		print_registers("OPMASK", marker, SIMD_REG_OPMASK, 8, 1);
+	if (parts & SIMD_MARK_EGPR)
+		print_registers("EGPR", marker, SIMD_REG_EGPR, 16, 1);
 	fflush(stdout);
 }
 
