@@ -4,11 +4,11 @@
  *
  * usage: cost [SOURCE]...	pmi, pebs, large-pebs, cpu-clock; default: all
  *
- * For a guest with -icount, where the time-stamp counter (arm64: the generic timer
- * at 1 GHz) counts instructions. A loop reads it again and again. Where more than
- * the loop's own instructions have passed, an interrupt was taken; if the ring
- * buffer got samples meanwhile, the rest is what they cost. The median of such gaps
- * is printed: it does not depend on when the timer ticks.
+ * For a guest with -icount, where the time-stamp counter advances by so much for
+ * each instruction. A loop reads it again and again. Where more than the loop's own
+ * instructions have passed, an interrupt was taken; if the ring buffer got samples
+ * meanwhile, the rest is what they cost. The median of such gaps is printed: it does
+ * not depend on when the timer ticks.
  *
  * Output, a line for each: SOURCE NAME SIDE BYTES COST, with tabs between.
  */
@@ -62,6 +62,12 @@ static inline uint64_t now(void)
 	return (uint64_t)high << 32 | low;
 }
 
+/* Two instructions, @n times */
+static inline void spin(unsigned long n)
+{
+	asm volatile("1: dec %0; jnz 1b" : "+r" (n) : : "cc");
+}
+
 /* Bring all components out of their initial state: those cost least. */
 static void dirty_registers(void)
 {
@@ -86,25 +92,7 @@ static void dirty_registers(void)
 }
 
 #else
-
-static const struct what whats[] = {
-	{ "nothing" },
-	{ "3 GPRs", 0x7 },
-};
-
-static inline uint64_t now(void)
-{
-	uint64_t value;
-
-	asm volatile("isb; mrs %0, cntvct_el0" : "=r" (value));
-
-	return value;
-}
-
-static void dirty_registers(void)
-{
-}
-
+#error "there is nothing to be measured on this architecture yet"
 #endif
 
 struct source {
@@ -155,7 +143,26 @@ static void get_attr(const struct source *source, const struct what *what, int s
 	attr->sample_simd_regs_enabled = what->vec || what->pred || what->gprs >> 24;
 }
 
-/* Instructions from one reading to the next if nothing happens in between */
+/* By how much the counter advances for an instruction */
+static double ticks_per_instruction(void)
+{
+	const unsigned long n = 100000;
+	uint64_t begin, least = ~0ULL, t;
+	int i;
+
+	for (i = 0; i < 10; i++) {
+		begin = now();
+		spin(n);
+		t = now() - begin;
+		if (t < least)
+			least = t;
+	}
+
+	/* The readings' own instructions are lost in the rounding. */
+	return least / (2 * n);
+}
+
+/* Ticks from one reading to the next if nothing happens in between */
 static uint64_t usual_gap(void)
 {
 	uint64_t last = now(), least = ~0ULL, t;
@@ -170,6 +177,8 @@ static uint64_t usual_gap(void)
 
 	return least;
 }
+
+static double ticks;
 
 static int compare(const void *a, const void *b)
 {
@@ -196,7 +205,7 @@ static int collect(volatile struct perf_event_mmap_page *page, uint64_t bytes, d
 			head = page->data_head;
 			n = (head - seen) / bytes;
 			if (n && (head - seen) % bytes == 0)
-				cost[nr++] = (double)(t - last - usual) / n;
+				cost[nr++] = (t - last - usual) / ticks / n;
 			seen = head;
 			t = now();
 		}
@@ -283,6 +292,7 @@ int main(int argc, char **argv)
 	set_sysctl("perf_cpu_time_max_percent", "25");
 	set_sysctl("perf_event_max_sample_rate", "1000000");
 	set_sysctl("perf_cpu_time_max_percent", "0");
+	ticks = ticks_per_instruction();
 
 	for (s = 0; s < sizeof(sources) / sizeof(sources[0]); s++) {
 		for (i = 1; i < argc; i++) {
