@@ -12,8 +12,8 @@ printf '# perf report -D\n'
 perf report -D -i perf.data > dump 2> errors || { cat errors; exit 1; }
 
 # A sample has all 266 words that are known, or none of them; but for those from
-# before the first that has all, when the program starts, and after the last. Now and
-# then the program compares its registers, and needs some of them for that.
+# before the first that has all, when the program starts, and after the last. A few
+# may show what the program does between its rounds.
 awk '
 function end_of_sample() {
 	if (!in_sample)

@@ -213,6 +213,18 @@ void simd_image_fill(const struct simd_class *cls, void *image, __u64 marker)
 	fill_words(cls, image, marker);
 }
 
+/* memcmp() may be made of vector instructions; the registers are to stay. */
+static bool differs(const void *a, const void *b, size_t bytes)
+{
+	const __u64 *x = a, *y = b;
+
+	for (; bytes; bytes -= sizeof(*x)) {
+		if (*x++ != *y++)
+			return true;
+	}
+	return false;
+}
+
 unsigned int simd_image_compare(const struct simd_class *cls, const void *dump,
 				const void *image)
 {
@@ -220,14 +232,14 @@ unsigned int simd_image_compare(const struct simd_class *cls, const void *dump,
 	unsigned int i, differ = 0;
 
 	if (cls->load != SIMD_LOAD_XSTATE)
-		return !!memcmp(a, b, simd_image_size(cls));
+		return differs(a, b, simd_image_size(cls));
 	for (i = 0; i < NR_COMPONENTS; i++) {
 		const struct place *p;
 
 		if (!(cls->xfeatures >> i & 1))
 			continue;
 		p = xsave_place(i);
-		differ += !!memcmp(a + p->offset, b + p->offset, p->size);
+		differ += differs(a + p->offset, b + p->offset, p->size);
 	}
 	return differ;
 }
