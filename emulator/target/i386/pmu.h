@@ -77,6 +77,8 @@ typedef struct X86PMUState {
     uint64_t event_ip;
     /* Counters that have overflowed, and nobody has been told yet */
     uint64_t overflowed;
+    /* An interrupt is due as soon as LVTPC is not masked any more.  */
+    bool pmi_held;
     /*
      * One instruction in so many, out of those in these rings, is looked at for
      * its loads and stores.  It is made armed, and translated in a TB of its
@@ -141,6 +143,12 @@ bool x86_pmu_rdmsr(CPUArchState *env, uint32_t msr, uint64_t *val,
                    uintptr_t retaddr);
 bool x86_pmu_wrmsr(CPUArchState *env, uint32_t msr, uint64_t val,
                    uintptr_t retaddr);
+
+/*
+ * Software has written LVTPC and left it unmasked.  With the BQL held, and by
+ * the thread of the vCPU.
+ */
+void x86_pmu_lvtpc_unmasked(CPUArchState *env);
 
 /* The vCPU executed HLT, is at the next instruction, and is going to sleep.  */
 void x86_pmu_halt(CPUArchState *env);

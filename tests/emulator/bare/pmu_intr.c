@@ -258,9 +258,24 @@ static void local_apic(void)
 	arm(0, INTEL_INSTRUCTIONS, 50);
 	run(1);
 	ok(nmis == 0 && rdmsr(IA32_PERF_GLOBAL_STATUS) == 1, "a masked LVTPC: no interrupt");
+	apic[APIC_LVTPC] = APIC_LVT_NMI | APIC_LVT_MASKED;
+	run(1);
+	ok(nmis == 0, "nor while it stays masked");
+	apic[APIC_LVTPC] = APIC_LVT_NMI;
+	ok(nmis == 1 && nmi_status[0] == 1 && (nmi_lvt[0] & APIC_LVT_MASKED),
+	   "but when it is unmasked, which masks it again: %d", nmis);
 	apic[APIC_LVTPC] = APIC_LVT_NMI;
 	run(1);
-	ok(nmis == 0, "nor later");
+	ok(nmis == 1, "once: %d", nmis);
+
+	reset();
+	apic[APIC_LVTPC] = APIC_LVT_NMI | APIC_LVT_MASKED;
+	arm(0, INTEL_INSTRUCTIONS, 50);
+	run(1);
+	wrmsr(IA32_PERF_GLOBAL_STATUS_RESET, 1);
+	apic[APIC_LVTPC] = APIC_LVT_NMI;
+	run(1);
+	ok(nmis == 0, "not if the status was reset meanwhile: %d", nmis);
 
 	/* A second overflow of a counter whose status bit was not reset. */
 	reset();

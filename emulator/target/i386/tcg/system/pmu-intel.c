@@ -272,6 +272,8 @@ X86PMUAccess pmu_intel_wrmsr(CPUX86State *env, uint32_t msr, uint64_t val)
             return PMU_GP;
         }
         pmu->global_status &= ~val;
+        pmu->pmi_held = pmu->pmi_held &&
+                        (pmu->global_status & ~PMU_STATUS_FROZEN);
         return PMU_DONE;
     case MSR_PERF_GLOBAL_STATUS_SET:
         if (val & ~status_bits(env)) {

@@ -18,13 +18,11 @@
  */
 
 #include "qemu/osdep.h"
-#include "qemu/main-loop.h"
 #include "qapi/error.h"
 #include "cpu.h"
 #include "exec/exec-all.h"
 #include "exec/helper-proto.h"
 #include "exec/translation-block.h"
-#include "hw/i386/apic.h"
 #include "system/cpu-timers.h"
 #include "tcg/helper-tcg.h"
 #include "pmu.h"
@@ -233,7 +231,6 @@ static void settle(CPUX86State *env)
     X86PMUState *pmu = &env->pmu;
     uint64_t overflowed = pmu->overflowed;
     uint64_t recorded = 0;
-    DeviceState *apic = env_archcpu(env)->apic_state;
     bool pmi = false;
 
     pmu->overflowed = 0;
@@ -259,11 +256,7 @@ static void settle(CPUX86State *env)
         pmu->global_status |= PMU_STATUS_CTR_FRZ;
         configure(env);
     }
-    if (apic) {
-        bql_lock();
-        apic_deliver_pmi(apic, !pmu_is_amd(env));
-        bql_unlock();
-    }
+    pmu_interrupt(env);
 }
 
 /* Have the next TB execute @insns instructions at most.  */

@@ -52,6 +52,9 @@
 #define PMU_STATUS_UNCORE       (1ull << 61)
 #define PMU_STATUS_DS_BUFFER    (1ull << 62)
 #define PMU_STATUS_COND_CHGD    (1ull << 63)
+/* Those bits that say what has stopped, not what has overflowed */
+#define PMU_STATUS_FROZEN       (PMU_STATUS_LBR_FRZ | PMU_STATUS_CTR_FRZ | \
+                                 PMU_STATUS_ASCI)
 #define PMU_INUSE_PMI           (1ull << 63)
 
 /* IA32_PERF_GLOBAL_CTRL, and in GLOBAL_STATUS the overflow of them */
@@ -117,6 +120,9 @@ typedef struct X86PMUEvent {
     X86PMUUnit unit;
     uint8_t weight;
 } X86PMUEvent;
+
+/* pmu-interrupt.c: interrupt as soon as LVTPC is not masked.  */
+void pmu_interrupt(CPUX86State *env);
 
 /* pmu-events.c: what a counter counts.  Never NULL.  */
 const X86PMUEvent *pmu_event(CPUX86State *env, unsigned counter);
