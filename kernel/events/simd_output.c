@@ -155,11 +155,31 @@ static __always_inline void copy_pieces(void *to, const void *from, unsigned int
 	}
 }
 
+/* The same for registers in their initial state, of which nothing was saved */
+static __always_inline void zero_words(void *to, unsigned int bytes)
+{
+	for (; bytes >= 32; bytes -= 32, to += 32)
+		memset(to, 0, 32);
+	if (unlikely(bytes))
+		memset(to, 0, bytes);
+}
+
 static noinline void zero_pieces(void *to, unsigned int nr,
 				 const struct perf_simd_column *column)
 {
-	for (; nr; nr--, to += column->to_stride)
-		memset(to, 0, column->bytes);
+	unsigned int stride = column->to_stride;
+	unsigned int bytes = column->bytes;
+
+	if (bytes == 16) {
+		for (; nr; nr--, to += stride)
+			memset(to, 0, 16);
+	} else if (bytes == 32) {
+		for (; nr; nr--, to += stride)
+			memset(to, 0, 32);
+	} else {
+		for (; nr; nr--, to += stride)
+			zero_words(to, bytes);
+	}
 }
 
 /* A part of the block, from byte @begin to @end, which goes to @to. */
@@ -184,7 +204,7 @@ static void copy_piece_slice(const struct slice *slice, const void *from, unsign
 	if (from)
 		copy_words(to, from + i * column->from_stride + (begin - piece), end - begin);
 	else
-		memset(to, 0, end - begin);
+		zero_words(to, end - begin);
 }
 
 /* Copy what is in @slice of a column: whole pieces, and one cut at either end. */

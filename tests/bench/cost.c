@@ -38,6 +38,7 @@ struct what {
 	unsigned int	vec_qwords, pred_qwords;
 	uint64_t	vec;
 	uint32_t	pred;
+	bool		initial;	/* as a program has them that does not use them */
 };
 
 #ifdef __x86_64__
@@ -51,6 +52,7 @@ static const struct what whats[] = {
 	{ "ZMM0-31 OPMASK0-7", 0, 8, 1, 0xffffffff, 0xff },
 	{ "ZMM0-1", 0, 8, 0, 0x3 },
 	{ "R16-R31", 0xffffULL << 24, 0, 0 },
+	{ "ZMM0-31 OPMASK0-7, initial", 0, 8, 1, 0xffffffff, 0xff, .initial = true },
 };
 
 static inline uint64_t now(void)
@@ -68,8 +70,8 @@ static inline void spin(unsigned long n)
 	asm volatile("1: dec %0; jnz 1b" : "+r" (n) : : "cc");
 }
 
-/* Bring all components out of their initial state: those cost least. */
-static void dirty_registers(void)
+/* Bring all components into their initial state, or out of it. */
+static void set_registers(bool initial)
 {
 	static struct {
 		uint16_t fcw;
@@ -85,7 +87,7 @@ static void dirty_registers(void)
 	asm volatile("xgetbv" : "=a" (low), "=d" (high) : "c" (0));
 	image.fcw = 0x37f;
 	image.mxcsr = 0x1f80;
-	image.xstate_bv = low & wanted;
+	image.xstate_bv = initial ? 0 : low & wanted;
 	memset(image.registers + 132, 0x5a, 256);
 	memset(image.extended, 0x5a, sizeof(image.extended));
 	asm volatile("xrstor %0" : : "m" (image), "a" (low & wanted), "d" (0));
@@ -244,7 +246,7 @@ static void measure(const struct source *source, const struct what *what, int si
 	}
 
 	/* Once to learn how large a record is, and to have the code in the TLB */
-	dirty_registers();
+	set_registers(what->initial);
 	ioctl(fd, PERF_EVENT_IOC_ENABLE);
 	collect(page, 1, cost);
 	ioctl(fd, PERF_EVENT_IOC_DISABLE);
@@ -253,7 +255,7 @@ static void measure(const struct source *source, const struct what *what, int si
 		printf("%s\t%s\t%s\t0\tno samples\n", source->name, what->name, side_names[sides]);
 	} else {
 		page->data_tail = page->data_head;
-		dirty_registers();
+		set_registers(what->initial);
 		ioctl(fd, PERF_EVENT_IOC_ENABLE);
 		nr = collect(page, size, cost);
 		ioctl(fd, PERF_EVENT_IOC_DISABLE);
