@@ -7,8 +7,9 @@
 
 GUEST=$BUILD/guest/$ARCH
 
-GUEST_PACKAGES=(bash bc coreutils diffutils findutils grep mawk sed procps util-linux libc-bin tar hostname)
-# Of the larger packages, what somebody would run in a guest.
+# Of these packages all programs; of the other ones of GUEST_PACKAGES, which are
+# larger, what somebody would run in a guest.
+GUEST_SMALL_PACKAGES=(bash coreutils diffutils findutils grep mawk sed hostname)
 GUEST_PROGRAMS=(tar ps pgrep pkill kill sysctl top free uptime vmstat watch
 	bc getconf chrt dmesg findmnt flock getopt mount mountpoint nsenter prlimit rev
 	setarch setpriv setsid taskset umount unshare lscpu more)
@@ -16,17 +17,12 @@ GUEST_PROGRAMS=(tar ps pgrep pkill kill sysctl top free uptime vmstat watch
 guest_packages()
 {
 	need_packages gcc libc6-dev cpio binutils
-	if guest_is_native; then
+	if is_native; then
 		need_packages "${GUEST_PACKAGES[@]}"
 	else
 		need_packages "gcc-$(cross_triplet)" "libc6-dev-$(debian_arch)-cross"
+		need_sysroot
 	fi
-}
-
-# Do this machine's own programs run in the guest?
-guest_is_native()
-{
-	[ -z "$(user_prefix)" ]
 }
 
 # plain_path PATH: as it is on a system whose /bin, /sbin and /lib* are links
@@ -44,33 +40,42 @@ plain_path()
 # lines of where each is here, and where it belongs in the guest.
 libraries()
 {
-	if guest_is_native; then
+	if is_native; then
 		{ ldd "$@" 2> /dev/null || :; } |
 			awk '$2 == "=>" && $3 ~ /^\// { print $3, $3 }
 			     $1 ~ /^\// && $2 ~ /^\(/ { print $1, $1 }' | sort -u
 	else
-		cross_libraries "$@" | sort -u
+		sysroot_libraries "$@" | sort -u
 	fi
 }
 
 # The same for another architecture: ldd would have to run the program, so its
-# needs are read from it, and met from the cross compiler's libraries.
-cross_libraries()
+# needs are read from it, and then those of what it needs.
+sysroot_libraries()
 {
-	local f lib dir=/usr/$(cross_triplet)/lib need=("$@")
+	local root own lib dir at files=("$@") wanted
+	local -A found=()
 
-	for ((f = 0; f < ${#need[@]}; f++)); do
-		for lib in $(readelf -ldW "${need[f]}" 2> /dev/null |
-			     sed -n -E 's/.*\(NEEDED\).*\[(.*)\]$/\1/p
-					s/.*program interpreter: (.*)\]$/\1/p'); do
-			[ -e "$dir/${lib##*/}" ] ||
-				die "${need[f]} needs $lib, which $dir does not have" "" \
-				    "link it with -static"
-			[[ " ${need[*]} " == *" $dir/${lib##*/} "* ]] || need+=("$dir/${lib##*/}")
-			case $lib in
-			/*) printf '%s %s\n' "$dir/${lib##*/}" "$lib" ;;
-			*) printf '%s %s\n' "$dir/$lib" "/usr/lib/$lib" ;;
-			esac
+	root=$(sysroot)
+	own=/usr/lib/$(multiarch)
+	while [ ${#files[@]} -gt 0 ]; do
+		mapfile -t wanted < <(readelf -ldW "${files[@]}" 2> /dev/null |
+			sed -n -E 's/.*\(NEEDED\).*\[(.*)\]$/\1/p
+				s/.*program interpreter: (.*)\]$/\1/p' | sort -u)
+		files=()
+		for lib in ${wanted[@]+"${wanted[@]}"}; do
+			[ -z "${found[$lib]:-}" ] || continue
+			at=
+			# A loader comes with its path.
+			for dir in /usr/lib "$own" "${lib%/*}"; do
+				[ ! -e "$root$dir/${lib##*/}" ] || at=$dir/${lib##*/}
+			done
+			[ -n "$at" ] ||
+				die "a program needs $lib, which the guests do not have" "" \
+				    "link it with -static, or add the package to scripts/lib-sysroot.sh"
+			found[$lib]=$at
+			files+=("$root$at")
+			printf '%s %s\n' "$root$at" "$at"
 		done
 	done
 }
@@ -116,55 +121,46 @@ pack()
 	mv "$2.new" "$2"
 }
 
-native_programs()
+# path_of PROGRAM: where it is here.
+path_of()
+{
+	local dir
+
+	if is_native; then
+		type -P "$1"
+		return
+	fi
+	for dir in bin sbin; do
+		[ ! -e "$(sysroot)/usr/$dir/$1" ] || { printf '%s\n' "/usr/$dir/$1"; return; }
+	done
+	die "the guest has to have $1, which none of its packages has" "" "see scripts/lib-guest.sh"
+}
+
+guest_programs()
 {
 	local p
 
-	dpkg -L bash coreutils diffutils findutils grep mawk sed hostname |
-		grep -E '^(/usr)?/s?bin/[^/]+$'
+	for p in "${GUEST_SMALL_PACKAGES[@]}"; do
+		package_files "$p"
+	done | grep -E '^(/usr)?/s?bin/[^/]+$'
 	for p in "${GUEST_PROGRAMS[@]}"; do
-		command -v "$p" | grep '^/' || type -P "$p"
+		path_of "$p"
 	done
 }
 
-stage_native_programs()
+stage_programs()
 {
-	local p
+	local p root='' programs
 
-	for p in $(native_programs); do
+	is_native || root=$(sysroot)
+	programs=$(guest_programs)
+	for p in $programs; do
 		# The base's own /bin and /usr/bin are one folder.
-		[ -e "$1$(plain_path "$p")" ] || stage "$1" "$p" "$p"
+		[ -e "$1$(plain_path "$p")" ] || stage "$1" "$root$p" "$p"
 	done
 	ln -s bash "$1/usr/bin/sh"
 	ln -s mawk "$1/usr/bin/awk"
 	stage_libraries "$1"
-}
-
-stage_busybox()
-{
-	local deb unpacked
-
-	deb=$("$ROOT/scripts/apt-private" download "$(debian_suite)" busybox-static "$(debian_arch)")
-	temp_dir unpacked
-	dpkg-deb -x "$deb" "$unpacked"
-	install -D "$unpacked"/bin/busybox "$1/usr/bin/busybox" 2> /dev/null ||
-		install -D "$unpacked"/usr/bin/busybox "$1/usr/bin/busybox"
-	ln -sf busybox "$1/usr/bin/sh"
-}
-
-# With busybox, a command first has it make the links that bear its names.
-with_programs()
-{
-	if guest_is_native; then
-		COMMAND=("$@")
-	else
-		COMMAND=(sh -c 'busybox --install -s /usr/bin && exec "$@"' sh "$@")
-	fi
-}
-
-debian_suite()
-{
-	(. /etc/os-release && echo "${VERSION_CODENAME:-trixie}")
 }
 
 make_base()
@@ -180,11 +176,7 @@ make_base()
 	printf 'root:x:0:0:root:/root:/bin/sh\nnobody:x:65534:65534:nobody:/:/bin/false\n' \
 		> "$root/etc/passwd"
 	printf 'root:x:0:\nnogroup:x:65534:\n' > "$root/etc/group"
-	if guest_is_native; then
-		stage_native_programs "$root"
-	else
-		stage_busybox "$root"
-	fi
+	stage_programs "$root"
 	pack "$root" "$GUEST/base.cpio"
 }
 
@@ -198,8 +190,8 @@ base_layer()
 {
 	local stamp programs=()
 
-	guest_is_native && mapfile -t programs < <(native_programs)
-	stamp=$(key "$ROOT/scripts/lib-guest.sh" "$ROOT/scripts/guest/init.c" \
+	is_native && mapfile -t programs < <(guest_programs)
+	stamp=$(key "$ROOT/scripts/lib-guest.sh" "$ROOT/scripts/guest/init.c" "$(sysroot_contents)" \
 		"$(ls -lL --time-style=+%s "${programs[@]}" /dev/null | sed 's|.*/dev/null$||')")
 	! base_is_made "$stamp" || return 0
 	lock "guest-$ARCH" >&2

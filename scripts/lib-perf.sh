@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# How the perf tool is built: sourced by the verbs that build one.
+# How the perf tool is built: sourced by the verbs that build one, after
+# lib-sysroot.sh.
 #
 # What perf links is fixed here, whatever else the machine has installed: two
 # machines build the same tool, and a guest needs few libraries.
@@ -12,44 +13,43 @@ PERF_FLAGS=(NO_RUST=1 NO_LIBPYTHON=1 NO_LIBPERL=1 NO_SLANG=1 NO_GTK2=1
 # perf finds Python, which makes its tables of events, by python3-config: that is
 # only there where Python programs are compiled.
 PERF_FLAGS+=(PYTHON=python3 PYTHON_CONFIG=true)
-# A cross build has the C library and nothing else.
-PERF_CROSS_FLAGS=(NO_LIBELF=1 NO_LIBDW=1 NO_LIBTRACEEVENT=1 NO_ZLIB=1)
-
 perf_packages()
 {
 	need_packages make gcc g++ libc6-dev flex bison ccache git pkg-config python3
-	if perf_is_native; then
-		need_packages libelf-dev libdw-dev libtraceevent-dev zlib1g-dev
+	if is_native; then
+		need_packages "${PERF_LIBRARIES[@]}"
 	else
 		need_packages "g++-$(cross_triplet)" "libc6-dev-$(debian_arch)-cross"
+		need_sysroot
 	fi
-}
-
-perf_is_native()
-{
-	[ -z "$(user_prefix)" ]
 }
 
 # perf_make OUT ARG...: perf's make for OUT, whose sources lie beside it.
 perf_make()
 {
-	local out=$1 tree=$1/$SOURCE_FROM_OUT prefix flags=("${PERF_FLAGS[@]}")
+	local out=$1 tree=$1/$SOURCE_FROM_OUT prefix root='' libraries=()
 
 	shift
 	prefix=$(user_prefix)
-	perf_is_native || flags+=("${PERF_CROSS_FLAGS[@]}")
+	if ! is_native; then
+		root=$(sysroot)
+		libraries=(PKG_CONFIG_SYSROOT_DIR="$root" PKG_CONFIG_PATH=
+			PKG_CONFIG_LIBDIR="$root/usr/lib/$(multiarch)/pkgconfig")
+	fi
 	mkdir -p "$out"
 	# DEBUG means something else to perf's Makefile than to ours.
-	env -u DEBUG CCACHE_BASEDIR="$BUILD" make -C "$tree/tools/perf" O="$out" -j"$JOBS" \
-		ARCH="$ARCH" CROSS_COMPILE="$prefix" CC="ccache ${prefix}gcc" \
-		CXX="ccache ${prefix}g++" HOSTCC="ccache gcc" prefix=/usr \
-		"${flags[@]}" "$@"
+	env -u DEBUG CCACHE_BASEDIR="$BUILD" "${libraries[@]}" \
+		make -C "$tree/tools/perf" O="$out" -j"$JOBS" \
+		ARCH="$ARCH" CROSS_COMPILE="$prefix" \
+		CC="ccache ${prefix}gcc${root:+ --sysroot=$root}" \
+		CXX="ccache ${prefix}g++${root:+ --sysroot=$root}" HOSTCC="ccache gcc" prefix=/usr \
+		"${PERF_FLAGS[@]}" "$@"
 }
 
 # perf_key TREE: what a perf is made from, committed or not.
 perf_key()
 {
-	key "$ROOT/scripts/lib-perf.sh" "$(perf_commit_key "$1" HEAD)" \
+	key "$ROOT/scripts/lib-perf.sh" "$(sysroot_contents)" "$(perf_commit_key "$1" HEAD)" \
 		"$(changes_key "$1" tools scripts arch include ':!tools/testing')" \
 		"$("$(user_prefix)gcc" --version | head -n 1)"
 }

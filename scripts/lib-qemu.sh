@@ -49,10 +49,10 @@ machine_options()
 		fi
 		printf '%s\n' -machine pc -accel "$accel" ;;
 	arm64)
-		printf '%s\n' -machine virt,gic-version=3 -accel tcg ;;
+		printf '%s\n' -machine "virt,gic-version=3${EL2:+,virtualization=on}" -accel tcg ;;
 	esac
 	printf '%s\n' -cpu "$QEMU_CPU" -smp "$SMP,sockets=$SMP" -m "$MEM"
-	[ -z "$ICOUNT" ] || printf '%s\n' -icount shift=0,sleep=off
+	[ -z "$ICOUNT" ] || printf '%s\n' -icount "shift=$ICOUNT,sleep=off"
 }
 
 machine_words()

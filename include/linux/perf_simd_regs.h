@@ -107,7 +107,8 @@ struct perf_simd_regs {
  * @ext_regs: the bits of sample_regs_user and sample_regs_intr whose registers
  *	are not in pt_regs
  * @kernel: opened by someone who may see the registers of kernel FPU sections
- * @layout: for each side, what it has if all of it is there
+ * @layout: for each side, what it has if all of it is there; where samples differ
+ *	the architecture makes others
  */
 struct perf_simd_event {
 	u64			state[PERF_SIMD_SIDES];

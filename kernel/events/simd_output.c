@@ -65,7 +65,7 @@ static void add_run(struct perf_simd_layout *layout, unsigned int first,
 
 /**
  * perf_simd_add_regs - append registers that are stored alike to a layout
- * @layout: a layout, zeroed before the first registers
+ * @layout: a layout, zeroed up to its columns before the first registers
  * @mask: the registers
  * @part: the pieces of register 0, whether it is in @mask or not
  * @nr_parts: how many pieces a register has

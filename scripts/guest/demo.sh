@@ -2,8 +2,6 @@
 # Runs in the guest: the demo's commands, and the comparison of what they print.
 set -eu -o pipefail
 
-PROGRAM='simd_regs_load --class ymm --seed 7 --mode syscall --seconds 2'
-
 fail()
 {
 	echo "error: $*" >&2
@@ -16,36 +14,70 @@ show()
 	printf '\n# %s\n' "$*"
 }
 
-# Values by their names in both texts: want["YMM[3][1]"] and, a register as one
-# number with the highest word first, whole["YMM3"].
+# What is recorded: vector registers of the class VECTORS, all of them and the
+# predicates of the interrupted code, the first USER_NR of user space. Where a
+# sample may have no more than the low 128 bits, those are called NARROW.
+# A function gives its caller back the low halves of V8-15: on arm64 one round has
+# to last until the end.
+choose()
+{
+	USER_NR=4 NARROW=
+	case $(uname -m),$1 in
+	x86_64,*)
+		VECTORS=YMM INTR=ax,bx,ip,ymm USER=ymm0-3
+		PROGRAM='--class ymm --mode syscall' ;;
+	aarch64,*' Z0-31'*)
+		VECTORS=Z INTR=x0,x1,pc,z,p,ffr USER=z0-3 NARROW=V
+		PROGRAM='--class z --rounds 1000000000' ;;
+	aarch64,*)
+		VECTORS=V INTR=x0,x1,pc,v USER=v0-3
+		PROGRAM='--class v --mode syscall --rounds 1000000000' ;;
+	esac
+	PROGRAM="simd_regs_load $PROGRAM --seed 7 --seconds 2"
+}
+
+# What the program printed, as lines of `word SIDES NAME VALUE` for each word as
+# perf report -D names it, `narrow SIDES NAME VALUE` for those of NARROW, and
+# `whole SIDES NAME VALUE` for each register as perf script does: one number with
+# the highest word first. A register that both sides have comes with `intr+user`.
 expected_values()
 {
-	awk '
-	/^YMM\[/ {
-		want[$1] = $2
-		split($1, part, /[][]+/)
-		word[part[2], part[3]] = substr($2, 3)
-		n++
+	awk -v vectors="$VECTORS" -v narrow="$NARROW" -v user_nr="$USER_NR" '
+	{
+		nr = split($1, part, /[][]+/)
+		label = part[1]
+		reg = label == "FFR" ? "" : part[2]
+		word = label == "FFR" ? part[2] + 0 : part[3] + 0
+		sides = label == vectors && reg < user_nr ? "intr+user" : "intr"
+		print "word", sides, $1, $2
+		if (narrow && label == vectors && word < 2)
+			print "narrow", sides, narrow "[" reg "][" word "]", $2
+		if (!((label reg) in value))
+			names[++n] = label reg
+		side[label reg] = sides
+		value[label reg] = substr($2, 3) value[label reg]
+		vector_words += label == vectors
 	}
 	END {
-		if (n != 64)
+		if (vector_words < 64)
 			exit 1
-		for (name in want)
-			print "word", name, want[name]
-		for (r = 0; r < 16; r++)
-			print "whole", "YMM" r, "0x" word[r, 3] word[r, 2] word[r, 1] word[r, 0]
-	}' printed > expected || fail "the program does not print 64 words of YMM0-15"
+		for (i = 1; i <= n; i++)
+			print "whole", side[names[i]], names[i], "0x" value[names[i]]
+	}' printed > expected || fail "the program does not print the words of its registers"
 }
 
 # check_dump: print the first sample that has all, then what all samples had.
 # From its first to its last such sample the program is at work, and a sample
-# then has either all values or no YMM.
+# then has either all values, or the low 128 bits of all, or no vectors.
 check_dump()
 {
-	awk '
-	function judge(side, nr) {
+	awk -v vectors="$VECTORS" -v narrow="$NARROW" '
+	function judge(side) {
 		result[side, samples] = words[side] ? "other" : "absent"
-		if (words[side] != nr * 4 || right[side] != words[side])
+		if (words[side] && words[side] == right_narrow[side] &&
+		    words[side] == all["narrow", side])
+			result[side, samples] = "narrow"
+		if (words[side] != all["word", side] || right[side] != words[side])
 			return 0
 		result[side, samples] = "whole"
 		last[side] = samples
@@ -57,8 +89,8 @@ check_dump()
 		if (!sample)
 			return
 		samples++
-		ok = judge("user", 4)
-		ok = judge("intr", 16) && ok
+		ok = judge("user")
+		ok = judge("intr") && ok
 		if (ok && !shown++)
 			printf "%s", text
 		sample = 0
@@ -69,21 +101,37 @@ check_dump()
 				n["outside"]++
 			else
 				n[result[side, i]]++
-		printf "%s side: %d samples with all values, %d without YMM, %d wrong; %d before or after\n",
-		       side, n["whole"], n["absent"], n["other"], n["outside"]
+		printf "%s side: %d samples with all values, ", side, n["whole"]
+		if (narrow)
+			printf "%d with %s, ", n["narrow"], narrow
+		printf "%d without %s, %d wrong; %d before or after\n",
+		       n["absent"], vectors, n["other"], n["outside"]
 		return n["other"] > 0
 	}
-	FNR == NR { if ($1 == "word") want[$2] = $3; next }
+	FNR == NR {
+		if ($1 == "whole")
+			next
+		want[$1, $3] = $4
+		nr = split($2, sides, "+")
+		for (i = 1; i <= nr; i++)
+			all[$1, sides[i]]++
+		next
+	}
 	/^$/ { end_of_sample() }
 	/PERF_RECORD_SAMPLE/ {
 		sample = 1
 		text = ""
 		split("", words)
 		split("", right)
+		split("", right_narrow)
 	}
 	sample { text = text $0 "\n" }
 	/^\.\.\. (user|intr) regs:/ { side = $2 }
-	/^\.\.\.\. YMM\[/ { words[side]++; right[side] += want[$2] == $3 }
+	/^\.\.\.\. / && (("word", $2) in want || ("narrow", $2) in want) {
+		words[side]++
+		right[side] += want["word", $2] == $3
+		right_narrow[side] += want["narrow", $2] == $3
+	}
 	END {
 		end_of_sample()
 		print ""
@@ -92,21 +140,27 @@ check_dump()
 	}' expected dump
 }
 
-# check_script: print the first line that has YMM0-15 and then YMM0-3.
+# check_script: print the first line that has all registers of both sides.
 check_script()
 {
 	awk '
-	FNR == NR { if ($1 == "whole") want[$2] = $3; next }
-	FNR == 1 {
-		for (r = 0; r < 20; r++)
-			all = all " YMM" r % 16 ":" want["YMM" r % 16]
+	FNR == NR {
+		if ($1 != "whole")
+			next
+		known[$3]
+		intr = intr " " $3 ":" $4
+		if ($2 == "intr+user")
+			user = user " " $3 ":" $4
+		next
 	}
 	{
 		line = ""
-		for (i = 1; i <= NF; i++)
-			if ($i ~ /^YMM/)
+		for (i = 1; i <= NF; i++) {
+			split($i, part, ":")
+			if (part[1] in known)
 				line = line " " $i
-		if (line == all) {
+		}
+		if (line == intr user) {
 			print
 			found = 1
 			exit
@@ -117,9 +171,12 @@ check_script()
 
 show 'perf record -I?'
 # perf ends with a status of its own after a list.
-{ perf record -I? 2>&1 || :; } | grep 'available registers' || fail "perf does not list registers"
+available=$({ perf record -I? 2>&1 || :; } | grep 'available registers') ||
+	fail "perf does not list registers"
+echo "$available"
+choose "$available"
 
-cmd="perf record -e cpu-clock -c 1000000 -Iax,bx,ip,ymm --user-regs=ymm0-3"
+cmd="perf record -e cpu-clock -c 1000000 -I$INTR --user-regs=$USER"
 show "$cmd -- $PROGRAM"
 $cmd -o perf.data -- $PROGRAM --print > printed 2> errors ||
 	{ cat errors; fail "perf record ended with $?"; }

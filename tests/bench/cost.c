@@ -4,8 +4,8 @@
  *
  * usage: cost [SOURCE]...	pmi, pebs, large-pebs, cpu-clock; default: all
  *
- * For a guest with -icount, where the time-stamp counter advances by so much for
- * each instruction. A loop reads it again and again. Where more than the loop's own
+ * For a guest with -icount, where the time-stamp counter (arm64: the virtual
+ * counter) advances by so much for each instruction. A loop reads it again and again. Where more than the loop's own
  * instructions have passed, an interrupt was taken; if the ring buffer got samples
  * meanwhile, the rest is what they cost. The median of such gaps is printed: it does
  * not depend on when the timer ticks.
@@ -20,6 +20,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -39,9 +40,12 @@ struct what {
 	uint64_t	vec;
 	uint32_t	pred;
 	bool		initial;	/* as a program has them that does not use them */
+	unsigned int	vl;	/* arm64: bytes of a vector, 0 for V registers */
 };
 
 #ifdef __x86_64__
+
+#define CLOCK_PERIOD	100003
 
 static const struct what whats[] = {
 	{ "nothing" },
@@ -70,8 +74,13 @@ static inline void spin(unsigned long n)
 	asm volatile("1: dec %0; jnz 1b" : "+r" (n) : : "cc");
 }
 
+static bool prepare(const struct what *what)
+{
+	return true;
+}
+
 /* Bring all components into their initial state, or out of it. */
-static void set_registers(bool initial)
+static void set_registers(const struct what *what)
 {
 	static struct {
 		uint16_t fcw;
@@ -87,10 +96,80 @@ static void set_registers(bool initial)
 	asm volatile("xgetbv" : "=a" (low), "=d" (high) : "c" (0));
 	image.fcw = 0x37f;
 	image.mxcsr = 0x1f80;
-	image.xstate_bv = initial ? 0 : low & wanted;
+	image.xstate_bv = what->initial ? 0 : low & wanted;
 	memset(image.registers + 132, 0x5a, 256);
 	memset(image.extended, 0x5a, sizeof(image.extended));
 	asm volatile("xrstor %0" : : "m" (image), "a" (low & wanted), "d" (0));
+}
+
+#elif defined(__aarch64__)
+
+/* The guest's time is made of longer instructions here. */
+#define CLOCK_PERIOD	4000037
+
+#define Z(bits)		.vec_qwords = (bits) / 64, .vec = 0xffffffff
+#define PREDS(bits, m)	.pred_qwords = ((bits) / 8 + 63) / 64, .pred = (m)
+#define VL(bits)	.vl = (bits) / 8
+#define P_AND_FFR	0x1ffff
+#define FFR_ALONE	0x10000
+
+#define EACH_OF_32	".irp n, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, " \
+			"16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31\n"
+#define EACH_OF_16	".irp n, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15\n"
+#define VECTORS		"v0", "v1", "v2", "v3", "v4", "v5", "v6", "v7", "v8", "v9", "v10", \
+			"v11", "v12", "v13", "v14", "v15", "v16", "v17", "v18", "v19", "v20", \
+			"v21", "v22", "v23", "v24", "v25", "v26", "v27", "v28", "v29", "v30", "v31"
+
+static const struct what whats[] = {
+	{ "nothing" },
+	{ "3 GPRs", 0x7 },
+	{ "V0-31", Z(128) },
+	{ "V0-1", .vec_qwords = 2, .vec = 0x3 },
+	{ "Z0-31, 128 bits", Z(128), VL(128) },
+	{ "Z0-31, 256 bits", Z(256), VL(256) },
+	{ "Z0-31, 512 bits", Z(512), VL(512) },
+	{ "Z0-31, 2048 bits", Z(2048), VL(2048) },
+	{ "P0-15, 512 bits", PREDS(512, 0xffff), VL(512) },
+	{ "FFR, 512 bits", PREDS(512, FFR_ALONE), VL(512) },
+	{ "Z0-31 P0-15 FFR, 512 bits", Z(512), PREDS(512, P_AND_FFR), VL(512) },
+	{ "Z0-31 P0-15 FFR, 2048 bits", Z(2048), PREDS(2048, P_AND_FFR), VL(2048) },
+};
+
+static inline uint64_t now(void)
+{
+	uint64_t count;
+
+	asm volatile("mrs %0, cntvct_el0" : "=r" (count));
+
+	return count;
+}
+
+/* Two instructions, @n times */
+static inline void spin(unsigned long n)
+{
+	asm volatile("1: subs %0, %0, #1; b.ne 1b" : "+r" (n) : : "cc");
+}
+
+/* The vector length that it is about; false if the CPU has it not. */
+static bool prepare(const struct what *what)
+{
+	return !what->vl || prctl(PR_SVE_SET_VL, what->vl) == (int)what->vl;
+}
+
+/*
+ * Values for all registers. System calls lose those of SVE, so this comes last; a
+ * task that has none of them live is sampled with its V registers.
+ */
+static void set_registers(const struct what *what)
+{
+	if (!what->vl) {
+		asm volatile(EACH_OF_32 "movi v\\n\\().16b, #0x5a\n.endr" : : : VECTORS);
+		return;
+	}
+	asm volatile(".arch_extension sve\n"
+		     EACH_OF_32 "mov z\\n\\().b, #0x5a\n.endr\n"
+		     EACH_OF_16 "ptrue p\\n\\().b\n.endr\n"
+		     "setffr" : : : VECTORS);
 }
 
 #else
@@ -116,7 +195,7 @@ static void get_attr(const struct source *source, const struct what *what, int s
 	attr->size = sizeof(*attr);
 	attr->type = source->clock ? PERF_TYPE_SOFTWARE : PERF_TYPE_HARDWARE;
 	attr->config = source->clock ? PERF_COUNT_SW_CPU_CLOCK : PERF_COUNT_HW_INSTRUCTIONS;
-	attr->sample_period = source->clock ? 100003 : 10007;
+	attr->sample_period = source->clock ? CLOCK_PERIOD : 10007;
 	attr->sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_TID;
 	attr->precise_ip = source->precise ? 2 : 0;
 	attr->exclude_kernel = 1;
@@ -235,6 +314,8 @@ static void measure(const struct source *source, const struct what *what, int si
 	int fd, nr;
 
 	get_attr(source, what, sides, &attr);
+	if (!prepare(what))
+		return;
 	fd = syscall(SYS_perf_event_open, &attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
 	if (fd < 0)
 		return;
@@ -246,8 +327,8 @@ static void measure(const struct source *source, const struct what *what, int si
 	}
 
 	/* Once to learn how large a record is, and to have the code in the TLB */
-	set_registers(what->initial);
 	ioctl(fd, PERF_EVENT_IOC_ENABLE);
+	set_registers(what);
 	collect(page, 1, cost);
 	ioctl(fd, PERF_EVENT_IOC_DISABLE);
 	size = record_bytes(page);
@@ -255,8 +336,8 @@ static void measure(const struct source *source, const struct what *what, int si
 		printf("%s\t%s\t%s\t0\tno samples\n", source->name, what->name, side_names[sides]);
 	} else {
 		page->data_tail = page->data_head;
-		set_registers(what->initial);
 		ioctl(fd, PERF_EVENT_IOC_ENABLE);
+		set_registers(what);
 		nr = collect(page, size, cost);
 		ioctl(fd, PERF_EVENT_IOC_DISABLE);
 		qsort(cost, nr, sizeof(cost[0]), compare);

@@ -16,4 +16,8 @@ grep -q 'hres_active *: 1' /proc/timer_list
 perf record -e cpu-clock -o /tmp/data -- bash -c 'for i in {1..3000}; do :; done'
 perf report -i /tmp/data --stdio > /tmp/report
 grep -q bash /tmp/report
-grep -qE '^driver *: .*(aesni|avx2)' /proc/crypto
+case $(uname -m) in
+aarch64) vectors='neon|-ce' ;;
+*) vectors='aesni|avx2' ;;
+esac
+grep -qE "^driver *: .*($vectors)" /proc/crypto

@@ -6,6 +6,12 @@ set -eu -o pipefail
 kernel=$1
 declare -A PERF=([base]=/root/perf-base [ours]=/usr/bin/perf)
 
+# Registers: some GPRs, all vectors, a few of them, narrow ones.
+case $(uname -m) in
+aarch64) GPRS=x0,x1,x2,pc,sp GPR=x0 IP=pc ALL=z,p,ffr FEW=z0-3 NARROW=v ;;
+*) GPRS=ax,bx,cx,ip,sp GPR=ax IP=ip ALL=ymm FEW=ymm0-3 NARROW=xmm ;;
+esac
+
 fail()
 {
 	echo "error: $*"
@@ -58,19 +64,19 @@ refuses()
 [ ! -f files.tar ] || tar xf files.tar
 for perf in base ours; do
 	record $perf plain
-	record $perf gpr -Iax,bx,cx,ip,sp --user-regs=ax,ip
+	record $perf gpr -I$GPRS --user-regs=$GPR,$IP
 done
 if [ "$kernel" = ours ]; then
-	record ours simd -Iax,ip,ymm --user-regs=ip
-	record ours both -Iax,ymm0-3 --user-regs=ip,xmm
+	record ours simd -I$GPR,$IP,$ALL --user-regs=$IP
+	record ours both -I$GPR,$FEW --user-regs=$IP,$NARROW
 else
 	# An old kernel: a clear message that names the reason.
-	if "${PERF[ours]}" record -e cpu-clock -Iymm -o none true > err 2>&1; then
-		fail "our perf says it recorded YMM in a kernel that cannot"
+	if "${PERF[ours]}" record -e cpu-clock -I$FEW -o none true > err 2>&1; then
+		fail "our perf says it recorded $FEW in a kernel that cannot"
 	fi
 	cat err
 	if grep -q 'Invalid argument' err || [ ! -s err ]; then
-		fail "our perf does not say that the kernel cannot sample YMM"
+		fail "our perf does not say that the kernel cannot sample $FEW"
 	fi
 fi
 for file in *.data; do

@@ -2,34 +2,21 @@
 /*
  * Judges samples: exact, absent, wrong, or another task's.
  *
- * A sample's own marker (R8 of the user registers) says what the task had in
- * its vector registers at that moment. It holds while the task's user IP is in
+ * A sample's own marker (in a GPR of the user) says what the task had in its
+ * vector registers at that moment. It holds while the task's user IP is in
  * the code that sets it. Without it there is nothing to compare with, but a
  * value that carries somebody else's tag is still somebody else's.
  */
-#include <asm/perf_regs.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "simd_regs_check.h"
+#include "simd_regs_check_arch.h"
 #include "simd_regs_live.h"
 #include "simd_regs_pattern.h"
-#include "simd_regs_record.h"
 #include "simd_regs_worker.h"
 
 #define MAX_REPORTS	6
-
-enum verdict { MATCH, ABSENT, UNMARKED, KFPU, WRONG, FOREIGN };
-
-/* What is known about the task that a sample is of */
-struct subject {
-	int family;		/* -1: no worker, owns no pattern */
-	bool exempt;
-	bool marked;
-	__u64 marker;
-	bool may_kfpu;		/* kernel values are legitimate on the intr side */
-};
 
 /*
  * Entry code, where an NMI finds the registers of the user and their saved copy
@@ -106,20 +93,6 @@ static bool live_ip(__u64 ip)
 	return ip >= (uintptr_t)simd_live_begin && ip < (uintptr_t)simd_live_end;
 }
 
-/* In 32-bit code there is no R8. */
-static bool get_marker(const struct simd_block *b, __u64 *marker)
-{
-	__u64 low, high;
-
-	if (!(b->abi & PERF_SAMPLE_REGS_ABI_32))
-		return simd_block_reg(b, PERF_REG_X86_R8, marker);
-	if (!simd_block_reg(b, PERF_REG_X86_SI, &low) ||
-	    !simd_block_reg(b, PERF_REG_X86_DI, &high))
-		return false;
-	*marker = high << 32 | (__u32)low;
-	return true;
-}
-
 static struct subject find_subject(const struct simd_check *check,
 				   const struct simd_sample *s)
 {
@@ -131,8 +104,8 @@ static struct subject find_subject(const struct simd_check *check,
 		who.exempt = true;
 		return who;
 	}
-	if (get_marker(&s->user, &who.marker) &&
-	    simd_block_reg(&s->user, PERF_REG_X86_IP, &ip) &&
+	if (simd_arch_marker(&s->user, &who.marker) &&
+	    simd_block_reg(&s->user, SIMD_REG_IP, &ip) &&
 	    simd_is_marker(who.marker) &&
 	    (live_ip(ip) || who.marker & SIMD_MARK_ANY_IP) &&
 	    SIMD_FAMILY(simd_marker_seed(who.marker)) == who.family)
@@ -149,9 +122,9 @@ static bool is_foreign(const struct subject *who, __u64 value, struct simd_tag *
 	return simd_find_tag(value, tag) && SIMD_FAMILY(tag->seed) != who->family;
 }
 
-static void report(const struct simd_check *check, const struct simd_sample *s,
-		   const struct subject *who, const char *side, const char *what,
-		   unsigned int reg, unsigned int word, __u64 value)
+void simd_report(const struct simd_check *check, const struct simd_sample *s,
+		 const struct subject *who, const char *side, const char *what,
+		 unsigned int reg, unsigned int word, __u64 value)
 {
 	struct simd_tag tag;
 
@@ -180,16 +153,17 @@ static enum verdict check_word(const struct subject *who, unsigned int reg,
 
 	if (is_foreign(who, value, &tag))
 		return FOREIGN;
-	if (!who->marked || !simd_expect(who->marker, reg, word, &expected))
+	if (!who->marked)
 		return UNMARKED;
+	if (!simd_expect(who->marker, reg, word, &expected))
+		return who->marker & SIMD_MARK_MORE ? MATCH : UNMARKED;
 	return value == expected ? MATCH : WRONG;
 }
 
-/* The worst of @nr registers from @data, which are the lowest ones in @mask. */
-static enum verdict check_regs(struct simd_check *check, const struct simd_sample *s,
-			       const struct subject *who, const char *side,
-			       const __u64 *data, unsigned int first_reg,
-			       __u64 mask, __u64 nr, __u64 qwords)
+enum verdict simd_check_regs(struct simd_check *check, const struct simd_sample *s,
+			     const struct subject *who, const char *side,
+			     const __u64 *data, unsigned int first_reg,
+			     __u64 mask, __u64 nr, __u64 qwords)
 {
 	enum verdict worst = MATCH, verdict;
 	unsigned int reg, word;
@@ -201,9 +175,9 @@ static enum verdict check_regs(struct simd_check *check, const struct simd_sampl
 			if (verdict > worst)
 				worst = verdict;
 			if (verdict >= WRONG && !who->may_kfpu) {
-				report(check, s, who, side,
-				       verdict == WRONG ? "wrong" : "foreign",
-				       first_reg + reg, word, *data);
+				simd_report(check, s, who, side,
+					    verdict == WRONG ? "wrong" : "foreign",
+					    first_reg + reg, word, *data);
 				return verdict;
 			}
 		}
@@ -211,58 +185,11 @@ static enum verdict check_regs(struct simd_check *check, const struct simd_sampl
 	return worst;
 }
 
-static bool asks_for_egprs(const struct perf_event_attr *attr, bool user)
-{
-	__u64 gprs = user ? attr->sample_regs_user : attr->sample_regs_intr;
-
-	return attr->sample_simd_regs_enabled && gprs & SIMD_EGPR_REGS;
-}
-
-/* R16-R31 are among the GPRs. */
-static enum verdict check_egprs(struct simd_check *check, const struct simd_sample *s,
-				const struct subject *who, const char *side,
-				const struct simd_block *b)
-{
-	__u64 mask = b->gpr_mask & SIMD_EGPR_REGS;
-	const __u64 *data;
-
-	if (!check->attr->sample_simd_regs_enabled || !mask)
-		return MATCH;
-	data = b->regs + __builtin_popcountll(b->gpr_mask & ((1ULL << PERF_REG_X86_R16) - 1));
-	return check_regs(check, s, who, side, data, SIMD_REG_EGPR,
-			  mask >> PERF_REG_X86_R16, __builtin_popcountll(mask), 1);
-}
-
-/* The shadow stack pointer is in R9 as well; the kernel runs without one. */
-static enum verdict check_ssp(struct simd_check *check, const struct simd_sample *s,
-			      const struct subject *who, bool user)
-{
-	bool kernel = !user && s->cpumode == PERF_RECORD_MISC_KERNEL;
-	const struct simd_block *b = user ? &s->user : &s->intr;
-	__u64 ssp, expected = 0;
-
-	if (!check->attr->sample_simd_regs_enabled ||
-	    !simd_block_reg(b, PERF_REG_X86_SSP, &ssp))
-		return MATCH;
-	if (!kernel &&
-	    (!who->marked || !simd_block_reg(&s->user, PERF_REG_X86_R9, &expected)))
-		return UNMARKED;
-	if (ssp == expected)
-		return MATCH;
-	report(check, s, who, user ? "user" : "intr", "wrong", SIMD_REG_SSP, 0, ssp);
-	return WRONG;
-}
-
-static void count_class(struct simd_side_count *n, unsigned int class, bool there,
-			enum verdict verdict)
+void simd_count_class(struct simd_side_count *n, unsigned int class, bool there,
+		      enum verdict verdict)
 {
 	if (there && verdict == MATCH)
 		n->exact_of[class]++;
-}
-
-static unsigned int vector_class(__u64 qwords)
-{
-	return qwords > 4 ? SIMD_ZMM : qwords > 2 ? SIMD_YMM : SIMD_XMM;
 }
 
 static enum verdict check_block(struct simd_check *check, const struct simd_sample *s,
@@ -275,27 +202,19 @@ static enum verdict check_block(struct simd_check *check, const struct simd_samp
 
 	if (!b->has_simd || (!b->nr_vectors && !b->nr_pred))
 		return ABSENT;
-	if (b->nr_vectors != (unsigned int)__builtin_popcountll(b->vec_mask) ||
-	    b->nr_pred != (unsigned int)__builtin_popcountll(b->pred_mask) ||
-	    (check->attr->sample_simd_regs_enabled && b->nr_vectors &&
-	     b->vector_qwords != check->attr->sample_simd_vec_reg_qwords))
+	if (!simd_arch_whole(check->attr, s, who, b))
 		check->n.partial++;
 
-	verdict = check_regs(check, s, who, side, b->vectors, 0, b->vec_mask,
-			     b->nr_vectors, b->vector_qwords);
-	count_class(n, vector_class(b->vector_qwords), b->nr_vectors, verdict);
-	other = check_regs(check, s, who, side, b->preds, SIMD_REG_OPMASK,
-			   b->pred_mask, b->nr_pred, b->pred_qwords);
-	count_class(n, SIMD_OPMASK, b->nr_pred, other);
+	verdict = simd_check_regs(check, s, who, side, b->vectors, 0, b->vec_mask,
+				  b->nr_vectors, b->vector_qwords);
+	simd_count_class(n, simd_arch_vector_class(b->vector_qwords), b->nr_vectors,
+			 verdict);
+	other = simd_check_regs(check, s, who, side, b->preds, SIMD_REG_PRED,
+				b->pred_mask, b->nr_pred, b->pred_qwords);
+	simd_count_class(n, simd_arch_pred_class, b->nr_pred, other);
 	if (other > verdict)
 		verdict = other;
-	other = check_egprs(check, s, who, side, b);
-	count_class(n, SIMD_EGPRS, asks_for_egprs(check->attr, user), other);
-	if (other > verdict)
-		verdict = other;
-	other = check_ssp(check, s, who, user);
-	count_class(n, SIMD_SSP, check->attr->sample_simd_regs_enabled &&
-		    b->gpr_mask & SIMD_SSP_REG, other);
+	other = simd_arch_check_gprs(check, s, who, user, n);
 	return other > verdict ? other : verdict;
 }
 
@@ -309,7 +228,7 @@ static bool is_stateless(const struct simd_check *check, const struct simd_sampl
 	if (s->user.abi != PERF_SAMPLE_REGS_ABI_NONE)
 		return false;
 	return who->family < 0 || check->exits || in_entry_code(s->ip) ||
-	       !asks_for_egprs(check->attr, true);
+	       !simd_arch_asks_for_gprs(check->attr, true);
 }
 
 static void check_side(struct simd_check *check, const struct simd_sample *s,
@@ -362,10 +281,10 @@ static void check_side(struct simd_check *check, const struct simd_sample *s,
 static void check_sample(struct simd_check *check, const struct perf_event_header *header)
 {
 	const struct perf_event_attr *attr = check->attr;
-	bool user_side, intr_side, kernel;
 	struct simd_sample s;
 	struct subject who;
 	const char *error;
+	bool kernel;
 
 	error = simd_decode(header, attr, &s);
 	if (error) {
@@ -384,15 +303,9 @@ static void check_sample(struct simd_check *check, const struct perf_event_heade
 	if (s.user.abi == PERF_SAMPLE_REGS_ABI_NONE)
 		check->n.stateless++;
 
-	user_side = attr->sample_simd_regs_enabled ?
-		    attr->sample_simd_vec_reg_user || attr->sample_simd_pred_reg_user :
-		    attr->sample_regs_user >> PERF_REG_X86_XMM0;
-	intr_side = attr->sample_simd_regs_enabled ?
-		    attr->sample_simd_vec_reg_intr || attr->sample_simd_pred_reg_intr :
-		    attr->sample_regs_intr >> PERF_REG_X86_XMM0;
-	if (user_side)
+	if (simd_arch_asks(attr, true))
 		check_side(check, &s, who, true);
-	if (intr_side)
+	if (simd_arch_asks(attr, false))
 		check_side(check, &s, who, false);
 }
 
@@ -427,6 +340,7 @@ static void print_side(const char *name, const struct simd_side_count *n)
 	static const char * const classes[] = {
 		[SIMD_XMM] = "XMM", [SIMD_YMM] = "YMM", [SIMD_ZMM] = "ZMM",
 		[SIMD_OPMASK] = "OPMASK", [SIMD_EGPRS] = "R16-R31", [SIMD_SSP] = "SSP",
+		[SIMD_V] = "V", [SIMD_Z] = "Z", [SIMD_P_FFR] = "P",
 	};
 	unsigned int i;
 

@@ -18,7 +18,11 @@
 #define SIMD_EXEMPT	0xffff
 
 /* The classes of registers, as events ask for them */
-enum { SIMD_XMM, SIMD_YMM, SIMD_ZMM, SIMD_OPMASK, SIMD_EGPRS, SIMD_SSP, SIMD_NR_CLASSES };
+enum {
+	SIMD_XMM, SIMD_YMM, SIMD_ZMM, SIMD_OPMASK, SIMD_EGPRS, SIMD_SSP,
+	SIMD_V, SIMD_Z, SIMD_P_FFR,
+	SIMD_NR_CLASSES
+};
 
 /* How the samples of one side (user or intr) came out */
 struct simd_side_count {
@@ -48,6 +52,7 @@ struct simd_check {
 	const struct perf_event_attr *attr;
 	bool privileged;		/* opened with perfmon_capable() */
 	unsigned long may_lack;		/* hits in user mode that lack registers */
+	bool kernel_may_lack;		/* any number of hits in the kernel does */
 	bool exits;			/* tasks exit: then they have no user state */
 	unsigned int nr_tasks;
 	struct {

@@ -2,10 +2,10 @@
 /*
  * simd_regs_exec: a program without a C library that shows what exec() does to
  * the vector registers. It keeps the zeros of a new program for a while, then a
- * pattern of its own, then executes itself again, without end. It is also built
- * as a program of 32 bits and for x32.
+ * pattern of its own, then executes itself again, without end. On x86 it is also
+ * built as a program of 32 bits and for x32.
  *
- * usage: simd_regs_exec SEED xmm|ymm COUNTER
+ * usage: simd_regs_exec SEED xmm|ymm|v COUNTER
  */
 #include <asm/unistd.h>
 #include <stddef.h>
@@ -15,14 +15,21 @@
 
 #define SPIN	20000
 
-#ifdef SIMD_32BIT
-#define WORD_SIZE	SIMD_MARK_32BIT
+#ifdef __aarch64__
+#define NR_REGS		32
+#define FLAGS		SIMD_MARK_ANY_IP
 #else
-#define WORD_SIZE	0
+#define NR_REGS		16
+#ifdef SIMD_32BIT
+#define FLAGS		(SIMD_MARK_ANY_IP | SIMD_MARK_REST_ZERO | SIMD_MARK_32BIT)
+#else
+#define FLAGS		(SIMD_MARK_ANY_IP | SIMD_MARK_REST_ZERO)
+#endif
 #endif
 
 static const __u64 never_stop;
-static __u64 image[16 * 4], dump[16 * 4];
+/* One register every 32 bytes */
+static __u64 image[NR_REGS * 4], dump[NR_REGS * 4];
 static struct simd_live live;
 static const struct simd_call calls[] = {
 	{ .nr = __NR_getppid }, { .nr = __NR_sched_yield }, { .nr = __NR_getppid },
@@ -32,7 +39,13 @@ static long syscall3(long nr, long arg0, long arg1, long arg2)
 {
 	long ret;
 
-#ifdef SIMD_32BIT
+#if defined(__aarch64__)
+	register long x8 asm("x8") = nr, x0 asm("x0") = arg0;
+	register long x1 asm("x1") = arg1, x2 asm("x2") = arg2;
+
+	asm volatile("svc #0" : "+r" (x0) : "r" (x8), "r" (x1), "r" (x2) : "memory");
+	ret = x0;
+#elif defined(SIMD_32BIT)
 	asm volatile("int $0x80" : "=a" (ret)
 		     : "a" (nr), "b" (arg0), "c" (arg1), "d" (arg2) : "memory");
 #else
@@ -71,6 +84,7 @@ static void increment(char *digits)
 static void keep(__u64 marker, unsigned int load)
 {
 	live.marker = marker;
+	live.call_marker = marker;
 	live.load = load;
 	live.image = SIMD_ADDRESS(image);
 	live.dump = SIMD_ADDRESS(dump);
@@ -89,7 +103,7 @@ static void visit_words(__u64 marker, word_fn *fn)
 	unsigned int reg, word;
 	__u64 value;
 
-	for (reg = 0; reg < 16; reg++) {
+	for (reg = 0; reg < NR_REGS; reg++) {
 		for (word = 0; word < 4; word++) {
 			if (!simd_expect(marker, reg, word, &value))
 				continue;
@@ -122,10 +136,14 @@ void run(long *stack)
 
 	if (*stack != 4)
 		syscall3(__NR_exit, 2, 0, 0);
+#ifdef __aarch64__
+	load = SIMD_LOAD_V;
+	parts = SIMD_MARK_V;
+#else
 	load = argv[2][0] == 'y' ? SIMD_LOAD_YMM : SIMD_LOAD_XMM;
 	parts = SIMD_MARK_XMM | (load == SIMD_LOAD_YMM ? SIMD_MARK_YMM : 0);
-	marker = simd_marker(number(argv[1]), number(argv[3]),
-			     SIMD_MARK_ANY_IP | SIMD_MARK_REST_ZERO | WORD_SIZE | parts);
+#endif
+	marker = simd_marker(number(argv[1]), number(argv[3]), FLAGS | parts);
 
 	keep(marker | SIMD_MARK_ZERO, SIMD_LOAD_NOTHING);
 	visit_words(marker, put);
@@ -137,7 +155,9 @@ void run(long *stack)
 	syscall3(__NR_exit, 4, 0, 0);
 }
 
-#ifdef SIMD_32BIT
+#if defined(__aarch64__)
+asm(".globl _start; _start: mov x0, sp; bl run");
+#elif defined(SIMD_32BIT)
 asm(".globl _start; _start: mov %esp, %eax; and $-16, %esp; sub $12, %esp; push %eax; call run");
 #else
 asm(".globl _start; _start: mov %rsp, %rdi; and $-16, %rsp; call run");

@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* XSAVE components, as in XCR0 */
+/* XSAVE components of x86, as in XCR0 */
 #define SIMD_XF_SSE		0x00002ULL
 #define SIMD_XF_YMMH		0x00004ULL
 #define SIMD_XF_OPMASK		0x00020ULL
@@ -27,24 +27,25 @@ struct simd_class {
 };
 
 /*
- * xmm, ymm, zmm, opmask, egpr; all of them that this CPU has; zero is the same
- * in its initial state
+ * On x86 xmm, ymm, zmm, opmask, egpr; all of them that this CPU has; zero is the
+ * same in its initial state. On arm64 v; z, with predicates; streaming, the same in
+ * that mode; all is what system calls keep, v; zero is that when it is zero.
  */
 const struct simd_class *simd_class_find(const char *name);
 bool simd_class_supported(const struct simd_class *cls);
 
-/* The components that the OS has enabled, 0 without XSAVE */
+/* x86: the components that the OS has enabled, 0 without XSAVE */
 __u64 simd_xcr0(void);
 
 size_t simd_image_size(const struct simd_class *cls);
 
-/* The place of a register's word in an image; NULL if the class has it not */
+/* x86: the place of a register's word in an image; NULL if the class has it not */
 __u64 *simd_image_word(const struct simd_class *cls, void *image, unsigned int reg,
 		       unsigned int word);
 
 void simd_image_fill(const struct simd_class *cls, void *image, __u64 marker);
 
-/* How many components of @dump are not as in @image */
+/* How much of @dump, components or words, is not as in @image */
 unsigned int simd_image_compare(const struct simd_class *cls, const void *dump,
 				const void *image);
 

@@ -4,7 +4,8 @@
  * spins and makes system calls. It is assembly so that nothing else can touch
  * the registers, and the code from simd_live_begin to simd_live_end is where a
  * marker in R8 can be trusted. While it is there R9 has the shadow stack pointer,
- * or 0 without such a stack. A 32-bit program has the marker in EDI and ESI.
+ * or 0 without such a stack. A 32-bit program has the marker in EDI and ESI, one
+ * of arm64 in X28.
  */
 #ifndef SIMD_REGS_LIVE_H
 #define SIMD_REGS_LIVE_H
@@ -14,6 +15,17 @@
 #define SIMD_LOAD_YMM		1	/* 16 registers, one every 32 bytes */
 #define SIMD_LOAD_XSTATE	2	/* standard format XSAVE image */
 #define SIMD_LOAD_NOTHING	3	/* leave the registers as they are */
+/* On arm64 */
+#define SIMD_LOAD_V		4	/* 32 registers, one every 32 bytes */
+#define SIMD_LOAD_SVE		5	/* Z, P, FFR without gaps, as the kernel has them */
+#define SIMD_LOAD_STREAMING	6	/* the same, in streaming mode */
+
+/* struct simd_live::rfbm on arm64 */
+#define SIMD_LIVE_RELOAD_BIT	0	/* each round: the calls lose registers */
+#define SIMD_LIVE_FFR_BIT	1	/* there is an FFR */
+
+/* Instead of the number of a system call: trap to the kernel in another way */
+#define SIMD_CALL_TRAP		(-1)
 
 /* Offsets into struct simd_live */
 #define LIVE_MARKER		0
@@ -28,6 +40,7 @@
 #define LIVE_STOP		72
 #define LIVE_FAILED		80
 #define LIVE_ERROR		88
+#define LIVE_CALL_MARKER	96
 
 /* Offsets into struct simd_call, and its size */
 #define CALL_NR			0
@@ -53,7 +66,7 @@ struct simd_call {
 #define SIMD_ADDRESS(pointer)	((__u64)(uintptr_t)(pointer))
 
 struct simd_live {
-	__u64 marker;		/* what R8 holds while live, or EDI and ESI */
+	__u64 marker;		/* what R8 or X28 holds while live, or EDI and ESI */
 	__u64 image;		/* address: what to load */
 	__u64 dump;		/* address: where to store the registers after, same format */
 	__u64 load;			/* SIMD_LOAD_* */
@@ -65,6 +78,7 @@ struct simd_live {
 	__u64 stop;		/* address of a __u64 that ends the rounds early */
 	__u64 failed;		/* out: system calls that failed */
 	__s64 error;			/* out: how the last of them did */
+	__u64 call_marker;	/* arm64: what X28 holds from the calls on */
 };
 
 _Static_assert(offsetof(struct simd_live, marker) == LIVE_MARKER, "asm");
@@ -79,6 +93,7 @@ _Static_assert(offsetof(struct simd_live, nr_calls) == LIVE_NR_CALLS, "asm");
 _Static_assert(offsetof(struct simd_live, stop) == LIVE_STOP, "asm");
 _Static_assert(offsetof(struct simd_live, failed) == LIVE_FAILED, "asm");
 _Static_assert(offsetof(struct simd_live, error) == LIVE_ERROR, "asm");
+_Static_assert(offsetof(struct simd_live, call_marker) == LIVE_CALL_MARKER, "asm");
 _Static_assert(offsetof(struct simd_call, arg[3]) == CALL_ARG3, "asm");
 _Static_assert(sizeof(struct simd_call) == CALL_SIZE, "asm");
 

@@ -14,6 +14,14 @@
 #include "simd_regs_pattern.h"
 #include "simd_regs_worker.h"
 
+#ifdef __aarch64__
+#define CLASSES		"v|z|streaming|all|zero"
+#define DEFAULT_CLASS	"v"
+#else
+#define CLASSES		"xmm|ymm|zmm|opmask|egpr|all|zero"
+#define DEFAULT_CLASS	"ymm"
+#endif
+
 static const struct {
 	const char *name;
 	unsigned int what;
@@ -42,9 +50,10 @@ static void print_usage(FILE *out)
 
 	fprintf(out,
 		"usage: simd_regs_load [options]\n"
-		"  --class xmm|ymm|zmm|opmask|egpr|all|zero  registers to load (ymm)\n"
+		"  --class " CLASSES "  registers to load (" DEFAULT_CLASS ")\n"
 		"  --seed N       which values (1)\n"
 		"  --phases N     how many patterns to take turns (1)\n"
+		"  --rounds N     how long to keep one until it is compared (100)\n"
 		"  --seconds S    how long (1)\n"
 		"  --cpu N        run on CPU N only\n"
 		"  --print        print the values of the first pattern, then go on\n"
@@ -74,6 +83,7 @@ static unsigned int parse_modes(char *list)
 	return what;
 }
 
+/* As perf report -D names them: the numbers are left out where there is just one. */
 static void print_registers(const char *label, __u64 marker, unsigned int first,
 			    unsigned int nr, unsigned int words)
 {
@@ -84,14 +94,36 @@ static void print_registers(const char *label, __u64 marker, unsigned int first,
 		for (word = 0; word < words; word++) {
 			if (!simd_expect(marker, first + reg, word, &value))
 				continue;
-			if (words == 1)
-				printf("%s[%u] 0x%016llx\n", label, reg, value);
-			else
-				printf("%s[%u][%u] 0x%016llx\n", label, reg,
-				       word, value);
+			printf("%s", label);
+			if (nr > 1)
+				printf("[%u]", reg);
+			if (words > 1)
+				printf("[%u]", word);
+			printf(" 0x%016llx\n", value);
 		}
 	}
 }
+
+#ifdef __aarch64__
+
+static void print_values(const struct simd_worker *w)
+{
+	__u64 marker = simd_worker_marker(w, 0);
+	unsigned int vq = simd_marker_vq(marker);
+	unsigned int pred_words = (vq * 16 + 63) / 64;
+
+	if (w->cls->parts & SIMD_MARK_Z)
+		print_registers("Z", marker, 0, 32, 2 * vq);
+	else
+		print_registers("V", marker, 0, 32, 2);
+	if (w->cls->parts & SIMD_MARK_P)
+		print_registers("P", marker, SIMD_REG_P, 16, pred_words);
+	if (w->cls->parts & SIMD_MARK_FFR)
+		print_registers("FFR", marker, SIMD_REG_FFR, 1, pred_words);
+	fflush(stdout);
+}
+
+#else
 
 static void print_values(const struct simd_worker *w)
 {
@@ -114,6 +146,8 @@ static void print_values(const struct simd_worker *w)
 	fflush(stdout);
 }
 
+#endif
+
 static unsigned long parse_number(const char *text, unsigned long max)
 {
 	char *end;
@@ -133,6 +167,7 @@ int main(int argc, char **argv)
 		{ "class", required_argument, NULL, 'c' },
 		{ "seed", required_argument, NULL, 's' },
 		{ "phases", required_argument, NULL, 'p' },
+		{ "rounds", required_argument, NULL, 'r' },
 		{ "seconds", required_argument, NULL, 't' },
 		{ "cpu", required_argument, NULL, 'C' },
 		{ "mode", required_argument, NULL, 'm' },
@@ -141,7 +176,7 @@ int main(int argc, char **argv)
 		{ }
 	};
 	struct simd_worker w = {
-		.seed = 1, .cls = simd_class_find("ymm"), .nr_phases = 1,
+		.seed = 1, .cls = simd_class_find(DEFAULT_CLASS), .nr_phases = 1,
 		.spin = 1000, .rounds = 100, .cpu = -1,
 	};
 	struct sigevent at_end = {
@@ -167,6 +202,9 @@ int main(int argc, char **argv)
 			break;
 		case 'p':
 			w.nr_phases = parse_number(optarg, 1000) ?: 1;
+			break;
+		case 'r':
+			w.rounds = parse_number(optarg, 0xffffffff) ?: 1;
 			break;
 		case 't':
 			length.it_value.tv_sec = parse_number(optarg, 100000) ?: 1;

@@ -22,23 +22,17 @@
 #define SIMD_MARK_MAGIC		0x5dc3ULL
 
 /* Where a word belongs: vector registers are 0-31, the others follow. */
-#define SIMD_REG_OPMASK		0x40
-#define SIMD_REG_EGPR		0x60
-#define SIMD_REG_SSP		0x80
+#define SIMD_REG_PRED		0x40
 
-/* Marker flags: the register parts that hold the pattern. */
-#define SIMD_MARK_XMM		0x0001	/* words 0-1 of registers 0-15 */
-#define SIMD_MARK_YMM		0x0002	/* words 2-3 of registers 0-15 */
-#define SIMD_MARK_ZMM		0x0004	/* words 4-7, registers 16-31 */
-#define SIMD_MARK_OPMASK	0x0008
-#define SIMD_MARK_EGPR		0x0010
+/*
+ * Marker flags: the lowest five are the parts of the registers that hold the
+ * pattern. Those here and above are what else the test has to know.
+ */
 #define SIMD_MARK_PARTS		0x001f
-/* Marker flags: what else the test has to know. */
 #define SIMD_MARK_ZERO		0x0040	/* the parts are all zero instead */
 #define SIMD_MARK_KFPU		0x0080	/* system calls use vectors in the kernel */
 #define SIMD_MARK_ANY_IP	0x0100	/* holds outside of simd_live_begin..end too */
-#define SIMD_MARK_REST_ZERO	0x0200	/* the other parts are all zero */
-#define SIMD_MARK_32BIT		0x0400	/* a 32-bit program: registers 0-7 only */
+#define SIMD_MARK_MORE		0x2000	/* the rest can be there, with any values */
 
 struct simd_tag {
 	__u16 seed;
@@ -118,35 +112,14 @@ static inline __u16 simd_marker_phase(__u64 marker)
 	return marker >> 16;
 }
 
-/* The part of the register file that @reg, @word belongs to. */
-static inline unsigned int simd_part(__u8 reg, __u8 word)
-{
-	if (reg >= SIMD_REG_EGPR)
-		return SIMD_MARK_EGPR;
-	if (reg >= SIMD_REG_OPMASK)
-		return SIMD_MARK_OPMASK;
-	if (reg >= 16 || word >= 4)
-		return SIMD_MARK_ZMM;
-	return word >= 2 ? SIMD_MARK_YMM : SIMD_MARK_XMM;
-}
-
 /*
- * What @reg, @word has to be while @marker is live. False if the marker does
- * not say.
+ * Which registers there are, in which part a word of them is, and what
+ * simd_expect() says that it has to be while a marker is live.
  */
-static inline bool simd_expect(__u64 marker, __u8 reg, __u8 word,
-			       __u64 *value)
-{
-	bool pattern = marker & simd_part(reg, word) &&
-		       !(marker & SIMD_MARK_32BIT && reg >= 8);
-
-	if (!pattern && !(marker & SIMD_MARK_REST_ZERO))
-		return false;
-
-	*value = !pattern || marker & SIMD_MARK_ZERO ? 0 :
-		 simd_word(simd_marker_seed(marker), simd_marker_phase(marker),
-			   reg, word);
-	return true;
-}
+#ifdef __aarch64__
+#include "simd_regs_parts_arm64.h"
+#else
+#include "simd_regs_parts_x86.h"
+#endif
 
 #endif /* SIMD_REGS_PATTERN_H */

@@ -61,6 +61,16 @@ static const char *decode_simd(struct cursor *c, struct simd_block *b,
 	return NULL;
 }
 
+#ifdef __aarch64__
+
+/* Without sample_simd_regs_enabled there are GPRs only. */
+static void decode_legacy(struct simd_block *b)
+{
+	(void)b;
+}
+
+#else
+
 /* Without sample_simd_regs_enabled, two bits from 32 up are an XMM register. */
 static void decode_legacy(struct simd_block *b)
 {
@@ -77,6 +87,8 @@ static void decode_legacy(struct simd_block *b)
 	b->vector_qwords = 2;
 	b->vectors = b->regs + weight(b->gpr_mask & UINT32_MAX);
 }
+
+#endif
 
 static const char *decode_block(struct cursor *c, struct simd_block *b,
 				const struct perf_event_attr *attr, bool user)

@@ -12,12 +12,24 @@
 #include <linux/types.h>
 #include <stdbool.h>
 
-#define SIMD_MARKER_REGS	(_BITULL(PERF_REG_X86_IP) | _BITULL(PERF_REG_X86_R8))
+#ifdef __aarch64__
+
+#define SIMD_REG_IP		PERF_REG_ARM64_PC
+#define SIMD_REG_MARKER		PERF_REG_ARM64_X28
+
+#else
+
+#define SIMD_REG_IP		PERF_REG_X86_IP
+#define SIMD_REG_MARKER		PERF_REG_X86_R8
 /* In 32-bit code */
 #define SIMD_MARKER_REGS_32	(_BITULL(PERF_REG_X86_IP) | _BITULL(PERF_REG_X86_SI) | \
 				 _BITULL(PERF_REG_X86_DI))
 #define SIMD_EGPR_REGS		(0xffffULL << PERF_REG_X86_R16)
 #define SIMD_SSP_REG		_BITULL(PERF_REG_X86_SSP)
+
+#endif
+
+#define SIMD_MARKER_REGS	(_BITULL(SIMD_REG_IP) | _BITULL(SIMD_REG_MARKER))
 
 /*
  * One register block: REGS_USER or REGS_INTR. XMM registers that were asked for

@@ -10,8 +10,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "simd_regs_pattern.h"
-#include "simd_regs_record.h"
 #include "simd_regs_run.h"
 
 void simd_attr_vectors(struct perf_event_attr *attr, unsigned int qwords,
@@ -22,23 +20,6 @@ void simd_attr_vectors(struct perf_event_attr *attr, unsigned int qwords,
 	attr->sample_simd_vec_reg_qwords = intr | user ? qwords : 0;
 	attr->sample_simd_vec_reg_intr = intr;
 	attr->sample_simd_vec_reg_user = user;
-}
-
-void simd_attr_parts(struct perf_event_attr *attr, unsigned int parts)
-{
-	if (parts & SIMD_MARK_ZMM)
-		simd_attr_vectors(attr, 8, 0xffffffff, 0xffffffff);
-	else
-		simd_attr_vectors(attr, parts & SIMD_MARK_YMM ? 4 : 2, 0xffff, 0xffff);
-	if (parts & SIMD_MARK_OPMASK) {
-		attr->sample_simd_pred_reg_qwords = 1;
-		attr->sample_simd_pred_reg_intr = 0xff;
-		attr->sample_simd_pred_reg_user = 0xff;
-	}
-	if (parts & SIMD_MARK_EGPR) {
-		attr->sample_regs_intr |= SIMD_EGPR_REGS;
-		attr->sample_regs_user |= SIMD_EGPR_REGS;
-	}
 }
 
 /* The rate cannot be set while there is no limit of time. */

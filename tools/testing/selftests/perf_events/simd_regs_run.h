@@ -54,11 +54,11 @@ struct simd_run {
 struct simd_run *simd_run_new(enum simd_scope scope, bool privileged, int paranoid);
 void simd_run_free(struct simd_run *run);
 
-/* Asks for whole registers of a class: 2, 4 or 8 words wide */
+/* Asks for registers of a class by the number of words in one */
 void simd_attr_vectors(struct perf_event_attr *attr, unsigned int qwords,
 		       __u64 intr, __u64 user);
 
-/* Asks for all registers of these SIMD_MARK_* parts, on both sides */
+/* Asks for all registers of these SIMD_MARK_* parts, on both sides; the architecture's */
 void simd_attr_parts(struct perf_event_attr *attr, unsigned int parts);
 
 /* The CPU for the workers; the test itself keeps to another if there is one. */

@@ -46,18 +46,6 @@ FIXTURE_VARIANT_ADD(values, cpu_privileged)
 	.privileged = true,
 };
 
-FIXTURE_VARIANT_ADD(values, cpu_xmm)
-{
-	.scope = SIMD_EACH_CPU,
-	.parts = SIMD_MARK_XMM,
-};
-
-FIXTURE_VARIANT_ADD(values, cpu_ymm)
-{
-	.scope = SIMD_EACH_CPU,
-	.parts = SIMD_MARK_XMM | SIMD_MARK_YMM,
-};
-
 FIXTURE_VARIANT_ADD(values, cycles_task)
 {
 	.scope = SIMD_EACH_TASK,
@@ -118,8 +106,7 @@ TEST_F_TIMEOUT(values, syscalls, SIMD_TEST_SECONDS)
 	if (!start_run(_metadata, self->run))
 		return;
 	finish_run(_metadata, self->run, "system calls");
-	EXPECT_GT(self->run->check.n.user[1].exact, 0UL);
-	EXPECT_GT(self->run->check.n.intr[1].exact, 0UL);
+	expect_kernel_hits(_metadata, &self->run->check);
 }
 
 /*
@@ -143,8 +130,7 @@ TEST_F_TIMEOUT(values, three_processes, SIMD_TEST_SECONDS)
 	if (!start_run(_metadata, self->run))
 		return;
 	finish_run(_metadata, self->run, "three processes");
-	EXPECT_GT(self->run->check.n.user[1].exact, 0UL);
-	EXPECT_GT(self->run->check.n.intr[1].exact, 0UL);
+	expect_kernel_hits(_metadata, &self->run->check);
 }
 
 /* Initial state is all zero, and valid. */
@@ -180,6 +166,20 @@ TEST_F_TIMEOUT(values, initial_parts, SIMD_TEST_SECONDS)
 		return;
 	finish_run(_metadata, self->run, "initial parts");
 }
+
+#ifndef __aarch64__	/* simd_regs_sve.c has its own */
+
+FIXTURE_VARIANT_ADD(values, cpu_xmm)
+{
+	.scope = SIMD_EACH_CPU,
+	.parts = SIMD_MARK_XMM,
+};
+
+FIXTURE_VARIANT_ADD(values, cpu_ymm)
+{
+	.scope = SIMD_EACH_CPU,
+	.parts = SIMD_MARK_XMM | SIMD_MARK_YMM,
+};
 
 FIXTURE(shapes)
 {
@@ -373,5 +373,7 @@ TEST_F_TIMEOUT(shapes, values, SIMD_TEST_SECONDS)
 		return;
 	finish_run(_metadata, self->run, variant->cls);
 }
+
+#endif
 
 TEST_HARNESS_MAIN

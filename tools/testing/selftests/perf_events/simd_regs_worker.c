@@ -2,7 +2,6 @@
 /*
  * Worker tasks: load a pattern, keep it live, check it, load the next.
  */
-#include <asm/prctl.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
@@ -22,6 +21,11 @@
 
 #include "simd_regs_pattern.h"
 #include "simd_regs_worker.h"
+#ifdef __aarch64__
+#include "simd_regs_worker_arm64.h"
+#else
+#include "simd_regs_worker_x86.h"
+#endif
 
 /* Phases that no worker gets to by counting */
 #define PHASE_HANDLER	0x8000
@@ -117,8 +121,10 @@ static int set_calls(unsigned int what, struct simd_call *calls, unsigned int *n
 		add_call(calls, nr, SYS_nanosleep, (uintptr_t)&moment, 0, 0);
 	if (what & SIMD_DO_SIGNAL)
 		add_call(calls, nr, SYS_tgkill, getpid(), syscall(SYS_gettid), SIGUSR1);
+	if (what & SIMD_DO_TRAP)
+		add_call(calls, nr, SIMD_CALL_TRAP, 0, 0, 0);
 	if (what & SIMD_DO_FORK) {
-		add_call(calls, nr, SYS_fork, 0, 0, 0);
+		calls[(*nr)++] = fork_call;
 		add_call(calls, nr, SYS_wait4, -1, 0, 0);
 	}
 	if (what & SIMD_DO_MIGRATE)
@@ -134,11 +140,9 @@ static __u16 worker_flags(const struct simd_worker *w, unsigned int phase)
 
 	if (w->what & SIMD_DO_CRYPTO)
 		flags |= SIMD_MARK_KFPU;
-	if (w->what & SIMD_DO_INIT) {
-		/* Each combination of parts comes up in so many phases. */
-		parts &= ~(phase & SIMD_MARK_PARTS);
-		flags |= SIMD_MARK_REST_ZERO;
-	}
+	/* Each combination of parts comes up in so many phases. */
+	if (w->what & SIMD_DO_INIT)
+		parts = without_parts(parts, phase & SIMD_MARK_PARTS);
 	return parts | flags;
 }
 
@@ -164,10 +168,10 @@ static int new_pattern(struct pattern *p, const struct simd_worker *w, __u16 see
 	p->live.image = SIMD_ADDRESS(p->image);
 	p->live.dump = SIMD_ADDRESS(p->dump);
 	p->live.load = w->cls->load;
-	p->live.rfbm = w->cls->xfeatures;
 	p->live.spin = w->spin;
 	p->live.rounds = 1;
 	p->live.stop = SIMD_ADDRESS(&never_stop);
+	set_live(&p->live, w);
 	return 0;
 }
 
@@ -195,13 +199,9 @@ static int run_pattern(struct pattern *p, const struct simd_class *cls,
  */
 static void handler(int sig, siginfo_t *info, void *context)
 {
-	greg_t *regs = ((ucontext_t *)context)->uc_mcontext.gregs;
-
-	if (regs[REG_RIP] >= (greg_t)simd_live_begin &&
-	    regs[REG_RIP] < (greg_t)simd_live_end)
-		regs[REG_R8] = 0;
 	(void)sig;
 	(void)info;
+	clear_marker(&((ucontext_t *)context)->uc_mcontext);
 	run_pattern(&handler_pattern, handler_class, handler_status);
 }
 
@@ -302,7 +302,6 @@ void simd_worker_run(const struct simd_worker *w, struct simd_shared *shared,
 static void exec_program(const struct simd_worker *w, struct simd_shared *shared,
 			 struct simd_status *status)
 {
-	const char *cls = w->cls->parts & SIMD_MARK_YMM ? "ymm" : "xmm";
 	char seed[8];
 
 	snprintf(seed, sizeof(seed), "%u", w->seed);
@@ -311,7 +310,7 @@ static void exec_program(const struct simd_worker *w, struct simd_shared *shared
 		status->setup_error = -errno;
 	simd_set(status->ready, 1);
 	wait_for_go(shared);
-	execl(w->program, w->program, seed, cls, "00000000", NULL);
+	execl(w->program, w->program, seed, program_class(w), "00000000", NULL);
 	_exit(127);
 }
 
@@ -321,20 +320,6 @@ struct simd_shared *simd_shared_new(void)
 			    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 
 	return shared == MAP_FAILED ? NULL : shared;
-}
-
-/*
- * Gives this task a shadow stack. It is empty: whoever is in a function then must
- * not return from it, hence no function for the system call either.
- */
-static __always_inline long enable_shadow_stack(void)
-{
-	long ret;
-
-	asm volatile("syscall" : "=a" (ret)
-		     : "a" (SYS_arch_prctl), "D" (ARCH_SHSTK_ENABLE), "S" (ARCH_SHSTK_SHSTK)
-		     : "rcx", "r11", "memory");
-	return ret;
 }
 
 int simd_worker_start(struct simd_worker *w, struct simd_shared *shared,

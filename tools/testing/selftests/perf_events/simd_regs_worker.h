@@ -32,6 +32,7 @@
 #define SIMD_DO_XTS		0x1000
 #define SIMD_DO_SHSTK		0x2000	/* have a shadow stack */
 #define SIMD_DO_INIT		0x4000	/* parts in initial state, others each phase */
+#define SIMD_DO_TRAP		0x8000	/* into the kernel by no system call: arm64 */
 #define SIMD_DO_CRYPTO		(SIMD_DO_HASH | SIMD_DO_CBC | SIMD_DO_CTR | SIMD_DO_XTS)
 #define SIMD_DO_SYSCALLS	(SIMD_DO_GETPPID | SIMD_DO_READ | SIMD_DO_PIPE)
 

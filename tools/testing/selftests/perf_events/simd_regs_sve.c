@@ -1,0 +1,427 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Value tests of the registers of SVE, in streaming mode too: Z, P and FFR in
+ * all widths and vector lengths.
+ */
+#include <errno.h>
+#include <limits.h>
+
+#include "kselftest_harness.h"
+#include "simd_regs_arm64.h"
+#include "simd_regs_expect.h"
+#include "simd_regs_live.h"
+
+FIXTURE(sve)
+{
+	struct simd_run *run;
+};
+
+#define VL	0xffffU		/* the width that the task has */
+
+FIXTURE_VARIANT(sve)
+{
+	const char *cls;
+	unsigned int vl;		/* in bytes, or what comes next below it */
+	unsigned int qwords;		/* of the vectors, 0 for no vectors */
+	__u64 vectors;
+	__u32 preds;
+	unsigned int what;
+	bool cycles;
+};
+
+/* All of the registers, as wide as they are with vectors of @bytes */
+#define ALL(bytes)	.vl = (bytes), .qwords = VL, .vectors = ALL_VECTORS, .preds = ALL_P | FFR
+
+FIXTURE_VARIANT_ADD(sve, z_128)
+{
+	.cls = "z",
+	ALL(16),
+};
+
+FIXTURE_VARIANT_ADD(sve, z_256)
+{
+	.cls = "z",
+	ALL(32),
+};
+
+FIXTURE_VARIANT_ADD(sve, z_512)
+{
+	.cls = "z",
+	ALL(64),
+};
+
+FIXTURE_VARIANT_ADD(sve, z_2048)
+{
+	.cls = "z",
+	ALL(256),
+};
+
+FIXTURE_VARIANT_ADD(sve, z_traps)
+{
+	.cls = "z",
+	ALL(64),
+	.what = SIMD_DO_TRAP,
+};
+
+FIXTURE_VARIANT_ADD(sve, z_syscalls)
+{
+	.cls = "z",
+	ALL(64),
+	.what = SIMD_DO_SYSCALLS | SIMD_DO_TRAP,
+};
+
+FIXTURE_VARIANT_ADD(sve, z_sleep)
+{
+	.cls = "z",
+	ALL(64),
+	.what = SIMD_DO_YIELD | SIMD_DO_SLEEP,
+};
+
+FIXTURE_VARIANT_ADD(sve, z_signals)
+{
+	.cls = "z",
+	ALL(64),
+	.what = SIMD_DO_SIGNAL | SIMD_DO_TIMER,
+};
+
+FIXTURE_VARIANT_ADD(sve, z_crypto)
+{
+	.cls = "z",
+	ALL(64),
+	.what = SIMD_DO_HASH | SIMD_DO_CTR,
+};
+
+FIXTURE_VARIANT_ADD(sve, z_cycles)
+{
+	.cls = "z",
+	ALL(64),
+	.what = SIMD_DO_TRAP,
+	.cycles = true,
+};
+
+FIXTURE_VARIANT_ADD(sve, z_narrow)
+{
+	.cls = "z",
+	.vl = 256,
+	.qwords = 4,
+	.vectors = ALL_VECTORS,
+	.preds = ALL_P | FFR,
+};
+
+FIXTURE_VARIANT_ADD(sve, z_wide)
+{
+	.cls = "z",
+	.vl = 32,
+	.qwords = 16,
+	.vectors = ALL_VECTORS,
+	.preds = ALL_P | FFR,
+};
+
+FIXTURE_VARIANT_ADD(sve, z_some)
+{
+	.cls = "z",
+	.vl = 64,
+	.qwords = VL,
+	.vectors = 0x80018001,
+	.preds = 0x8421,
+};
+
+FIXTURE_VARIANT_ADD(sve, v_of_z)
+{
+	.cls = "z",
+	.vl = 64,
+	.qwords = 2,
+	.vectors = ALL_VECTORS,
+};
+
+FIXTURE_VARIANT_ADD(sve, v_p_of_z)
+{
+	.cls = "z",
+	.vl = 64,
+	.qwords = 2,
+	.vectors = 0xf0f0,
+	.preds = 0xffff,
+};
+
+FIXTURE_VARIANT_ADD(sve, p_only)
+{
+	.cls = "z",
+	.vl = 64,
+	.preds = ALL_P,
+};
+
+FIXTURE_VARIANT_ADD(sve, ffr_only)
+{
+	.cls = "z",
+	.vl = 64,
+	.preds = FFR,
+};
+
+FIXTURE_VARIANT_ADD(sve, v_as_z)
+{
+	.cls = "v",
+	.vl = 64,
+	.qwords = 8,
+	.vectors = ALL_VECTORS,
+	.preds = ALL_P | FFR,
+	.what = SIMD_DO_SYSCALLS,
+};
+
+FIXTURE_VARIANT_ADD(sve, streaming_128)
+{
+	.cls = "streaming",
+	ALL(16),
+};
+
+FIXTURE_VARIANT_ADD(sve, streaming_256)
+{
+	.cls = "streaming",
+	ALL(32),
+};
+
+FIXTURE_VARIANT_ADD(sve, streaming_2048)
+{
+	.cls = "streaming",
+	ALL(256),
+};
+
+FIXTURE_VARIANT_ADD(sve, streaming_traps)
+{
+	.cls = "streaming",
+	ALL(32),
+	.what = SIMD_DO_TRAP,
+};
+
+FIXTURE_VARIANT_ADD(sve, streaming_syscalls)
+{
+	.cls = "streaming",
+	ALL(32),
+	.what = SIMD_DO_SYSCALLS | SIMD_DO_TRAP,
+};
+
+FIXTURE_VARIANT_ADD(sve, streaming_sleep)
+{
+	.cls = "streaming",
+	ALL(32),
+	.what = SIMD_DO_YIELD | SIMD_DO_SLEEP,
+};
+
+FIXTURE_VARIANT_ADD(sve, streaming_signals)
+{
+	.cls = "streaming",
+	ALL(32),
+	.what = SIMD_DO_SIGNAL | SIMD_DO_TIMER,
+};
+
+FIXTURE_VARIANT_ADD(sve, streaming_cycles)
+{
+	.cls = "streaming",
+	ALL(32),
+	.what = SIMD_DO_TRAP,
+	.cycles = true,
+};
+
+FIXTURE_VARIANT_ADD(sve, streaming_narrow)
+{
+	.cls = "streaming",
+	.vl = 256,
+	.qwords = 2,
+	.vectors = ALL_VECTORS,
+	.preds = ALL_P,
+};
+
+static void use_cycles(struct simd_run *run)
+{
+	const struct perf_event_attr cycles = simd_cycles_attr();
+
+	run->attr.type = cycles.type;
+	run->attr.config = cycles.config;
+	run->attr.sample_period = cycles.sample_period;
+}
+
+static void ask_for(struct perf_event_attr *attr, unsigned int qwords, __u64 vectors,
+		    unsigned int pred_qwords, __u32 preds)
+{
+	simd_attr_vectors(attr, qwords, vectors, vectors);
+	attr->sample_type |= PERF_SAMPLE_REGS_INTR;
+	attr->sample_simd_pred_reg_qwords = preds ? pred_qwords : 0;
+	attr->sample_simd_pred_reg_intr = preds;
+	attr->sample_simd_pred_reg_user = preds;
+}
+
+FIXTURE_SETUP(sve)
+{
+	unsigned int qwords;
+
+	if (geteuid())
+		SKIP(return, "needs root");
+	if (!have_class(variant->cls) || !have_sve())
+		SKIP(return, "this CPU has no %s", variant->cls);
+	if (variant->preds == FFR && !have_ffr())
+		SKIP(return, "this CPU has no FFR");
+
+	set_vl(PR_SVE_SET_VL, variant->vl);
+	set_vl(PR_SME_SET_VL, variant->vl);
+	qwords = variant->qwords == VL || !variant->qwords ?
+		 simd_marker_vq(simd_class_find(variant->cls)->parts) * 2 :
+		 variant->qwords;
+	if (variant->qwords > longest_vl() / 8 && variant->qwords != VL)
+		SKIP(return, "this CPU has no vectors of %u words", variant->qwords);
+	/* Which has lengthened them */
+	set_vl(PR_SVE_SET_VL, variant->vl);
+	set_vl(PR_SME_SET_VL, variant->vl);
+
+	self->run = simd_run_new(SIMD_EACH_TASK, false, 0);
+	ask_for(&self->run->attr, qwords, variant->vectors, (qwords + 7) / 8,
+		have_ffr() ? variant->preds : variant->preds & ~FFR);
+	self->run->min_samples = 1000;
+	self->run->check.kernel_may_lack = true;
+	/* Predicates are absent until SVE is used. */
+	if (!variant->vectors)
+		self->run->check.may_lack = ULONG_MAX;
+	if (variant->cycles)
+		use_cycles(self->run);
+}
+
+FIXTURE_TEARDOWN(sve)
+{
+	simd_run_free(self->run);
+}
+
+/* What the task has in user mode comes out, all of it that was asked for. */
+TEST_F_TIMEOUT(sve, values, SIMD_TEST_SECONDS)
+{
+	struct simd_worker *w = simd_run_add(self->run, 0x6100, variant->what);
+
+	w->cls = simd_class_find(variant->cls);
+	w->spin = variant->what ? 500 : 2000;
+	/* To load and check many long registers takes a while. */
+	if (!(variant->what & ~SIMD_DO_TRAP)) {
+		w->rounds = 50;
+	} else if (w->cls->load == SIMD_LOAD_STREAMING) {
+		/* Nothing is known in system calls, which end the mode. */
+		w->spin = 5000;
+		self->run->min_samples = 200;
+	}
+	if (!start_run(_metadata, self->run))
+		return;
+	finish_run(_metadata, self->run, variant->cls);
+	EXPECT_GT(self->run->check.n.user[0].exact, 0UL);
+	EXPECT_GT(self->run->check.n.intr[0].exact, 0UL);
+}
+
+FIXTURE(mixed)
+{
+	struct simd_run *run;
+};
+
+FIXTURE_VARIANT(mixed)
+{
+	bool cycles;
+};
+
+FIXTURE_VARIANT_ADD(mixed, clock)
+{
+};
+
+FIXTURE_VARIANT_ADD(mixed, cycles)
+{
+	.cycles = true,
+};
+
+FIXTURE_SETUP(mixed)
+{
+	unsigned int qwords;
+
+	if (geteuid())
+		SKIP(return, "needs root");
+	if (!have_class("z"))
+		SKIP(return, "this CPU has no SVE");
+
+	qwords = longest_vl() / 8;
+	set_vl(PR_SVE_SET_VL, 64);
+	set_vl(PR_SME_SET_VL, 32);
+	self->run = simd_run_new(SIMD_EACH_CPU, false, 0);
+	ask_for(&self->run->attr, qwords, ALL_VECTORS, (qwords + 7) / 8, ALL_P | FFR);
+	self->run->check.kernel_may_lack = true;
+	if (variant->cycles)
+		use_cycles(self->run);
+}
+
+FIXTURE_TEARDOWN(mixed)
+{
+	simd_run_free(self->run);
+}
+
+/* Tasks in each of the modes on one CPU have nothing of each other. */
+TEST_F_TIMEOUT(mixed, modes, SIMD_TEST_SECONDS)
+{
+	static const struct {
+		const char *cls;
+		unsigned int what;
+	} tasks[] = {
+		{ "v", SIMD_DO_YIELD | SIMD_DO_READ },
+		{ "z", SIMD_DO_YIELD | SIMD_DO_TRAP },
+		{ "streaming", SIMD_DO_YIELD | SIMD_DO_TRAP },
+		{ "z", SIMD_DO_TRAP },
+	};
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(tasks); i++) {
+		struct simd_worker *w;
+
+		if (!have_class(tasks[i].cls))
+			continue;
+		w = simd_run_add(self->run, 0x6200 + (i << 8), tasks[i].what);
+		w->cls = simd_class_find(tasks[i].cls);
+		w->spin = 300 * (i + 1);
+		w->rounds = 2;
+	}
+	if (!start_run(_metadata, self->run))
+		return;
+	finish_run(_metadata, self->run, "mixed modes");
+	EXPECT_GT(self->run->check.n.user[1].exact, 0UL);
+}
+
+/* Events that leave out what there is to show have nothing to show. */
+TEST(excluded)
+{
+	struct simd_run *run;
+	unsigned int side;
+
+	if (geteuid())
+		SKIP(return, "needs root");
+	for (side = 0; side < 2; side++) {
+		struct simd_worker *w;
+		int err;
+
+		run = simd_run_new(SIMD_EACH_TASK, false, 0);
+		use_cycles(run);
+		run->attr.exclude_user = side == 0;
+		run->attr.exclude_kernel = side == 1;
+		w = simd_run_add(run, 0x6300, SIMD_DO_SYSCALLS);
+		w->spin = 100;
+		run->min_samples = 500;
+		err = simd_run_start(run);
+		if (err == -ENOENT || err == -EOPNOTSUPP) {
+			simd_run_free(run);
+			SKIP(return, "no PMU: %s", strerror(-err));
+		}
+		ASSERT_EQ(0, err);
+		EXPECT_EQ(0, simd_run_collect(run));
+		EXPECT_EQ(0, simd_run_stop(run));
+		simd_check_print(&run->check, side ? "exclude_kernel" : "exclude_user");
+		EXPECT_EQ(0UL, run->check.n.wrong + run->check.n.foreign +
+			       run->check.n.malformed);
+		if (side) {
+			EXPECT_EQ(0UL, run->check.n.intr[1].exact);
+			EXPECT_GT(run->check.n.intr[0].exact, 0UL);
+		} else {
+			EXPECT_EQ(0UL, run->check.n.user[0].exact + run->check.n.user[1].exact);
+			EXPECT_GT(run->check.n.user[1].absent, 0UL);
+		}
+		simd_run_free(run);
+	}
+}
+
+TEST_HARNESS_MAIN

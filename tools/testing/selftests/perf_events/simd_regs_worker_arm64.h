@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What a worker has to know of arm64. To be included by simd_regs_worker.c.
+ */
+#ifndef SIMD_REGS_WORKER_ARM64_H
+#define SIMD_REGS_WORKER_ARM64_H
+
+#include <signal.h>
+#include <stdint.h>
+#include <sys/syscall.h>
+#include <ucontext.h>
+
+#include "simd_regs_pattern.h"
+#include "simd_regs_worker.h"
+
+/* What simd_regs_exec is to load */
+static const char *program_class(const struct simd_worker *w)
+{
+	(void)w;
+	return "v";
+}
+
+static const struct simd_call fork_call = { .nr = SYS_clone, .arg = { SIGCHLD } };
+
+/* There are no parts with an initial state of their own. */
+static __u16 without_parts(__u16 parts, __u16 missing)
+{
+	(void)missing;
+	return parts;
+}
+
+/*
+ * How to load the registers. System calls keep the V registers, and nothing else
+ * of SVE; from streaming mode they return without anything.
+ */
+static void set_live(struct simd_live *live, const struct simd_worker *w)
+{
+	const __u64 sve = SIMD_MARK_Z | SIMD_MARK_P | SIMD_MARK_FFR;
+
+	live->rfbm = w->cls->parts & SIMD_MARK_FFR ? 1 << SIMD_LIVE_FFR_BIT : 0;
+	live->call_marker = live->marker;
+	if (!(w->what & ~SIMD_DO_TRAP) || w->cls->load == SIMD_LOAD_V)
+		return;
+	live->rfbm |= 1 << SIMD_LIVE_RELOAD_BIT;
+	live->call_marker = w->cls->load == SIMD_LOAD_STREAMING ? 0 :
+			    (live->marker & ~sve) | SIMD_MARK_MORE;
+}
+
+/* The interrupted code is to go on without a marker. */
+static void clear_marker(mcontext_t *regs)
+{
+	if (regs->pc >= (uintptr_t)simd_live_begin && regs->pc < (uintptr_t)simd_live_end)
+		regs->regs[28] = 0;
+}
+
+/* There are, but not in the registers that are sampled here. */
+static inline long enable_shadow_stack(void)
+{
+	return -1;
+}
+
+#endif /* SIMD_REGS_WORKER_ARM64_H */

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What a worker has to know of x86. To be included by simd_regs_worker.c.
+ */
+#ifndef SIMD_REGS_WORKER_X86_H
+#define SIMD_REGS_WORKER_X86_H
+
+#include <asm/prctl.h>
+#include <stdint.h>
+#include <sys/syscall.h>
+#include <ucontext.h>
+
+#include "simd_regs_pattern.h"
+#include "simd_regs_worker.h"
+
+/* What simd_regs_exec is to load */
+static const char *program_class(const struct simd_worker *w)
+{
+	return w->cls->parts & SIMD_MARK_YMM ? "ymm" : "xmm";
+}
+
+static const struct simd_call fork_call = { .nr = SYS_fork };
+
+/* Parts that are not loaded are in their initial state. */
+static __u16 without_parts(__u16 parts, __u16 missing)
+{
+	return (parts & ~missing) | SIMD_MARK_REST_ZERO;
+}
+
+/* How to load the registers; nothing changes them. */
+static void set_live(struct simd_live *live, const struct simd_worker *w)
+{
+	live->rfbm = w->cls->xfeatures;
+}
+
+/* The interrupted code is to go on without a marker. */
+static void clear_marker(mcontext_t *regs)
+{
+	if (regs->gregs[REG_RIP] >= (greg_t)simd_live_begin &&
+	    regs->gregs[REG_RIP] < (greg_t)simd_live_end)
+		regs->gregs[REG_R8] = 0;
+}
+
+/*
+ * Gives this task a shadow stack. It is empty: whoever is in a function then must
+ * not return from it, hence no function for the system call either.
+ */
+static __always_inline long enable_shadow_stack(void)
+{
+	long ret;
+
+	asm volatile("syscall" : "=a" (ret)
+		     : "a" (SYS_arch_prctl), "D" (ARCH_SHSTK_ENABLE), "S" (ARCH_SHSTK_SHSTK)
+		     : "rcx", "r11", "memory");
+	return ret;
+}
+
+#endif /* SIMD_REGS_WORKER_X86_H */
