@@ -96,7 +96,7 @@ static bool live_ip(__u64 ip)
 static struct subject find_subject(const struct simd_check *check,
 				   const struct simd_sample *s)
 {
-	bool kernel = s->cpumode == PERF_RECORD_MISC_KERNEL;
+	bool kernel = !simd_in_user_mode(s);
 	struct subject who = { .family = find_family(check, s->tid) };
 	__u64 ip = 0;
 
@@ -234,7 +234,7 @@ static bool is_stateless(const struct simd_check *check, const struct simd_sampl
 static void check_side(struct simd_check *check, const struct simd_sample *s,
 		       struct subject who, bool user)
 {
-	bool kernel = s->cpumode == PERF_RECORD_MISC_KERNEL;
+	bool kernel = !simd_in_user_mode(s);
 	struct simd_side_count *n = user ? &check->n.user[kernel] : &check->n.intr[kernel];
 	enum verdict verdict;
 
@@ -297,8 +297,9 @@ static void check_sample(struct simd_check *check, const struct perf_event_heade
 	if (who.exempt)
 		return;
 
-	kernel = s.cpumode == PERF_RECORD_MISC_KERNEL;
+	kernel = !simd_in_user_mode(&s);
 	check->n.samples[kernel]++;
+	check->n.guest += simd_in_guest(&s);
 	check->n.marked[kernel] += who.marked;
 	if (s.user.abi == PERF_SAMPLE_REGS_ABI_NONE)
 		check->n.stateless++;
@@ -362,6 +363,8 @@ void simd_check_print(const struct simd_check *check, const char *name)
 
 	printf("# %s: samples (user+kernel) %lu+%lu, with known values %lu+%lu", name,
 	       n->samples[0], n->samples[1], n->marked[0], n->marked[1]);
+	if (n->guest)
+		printf(", %lu in guests", n->guest);
 	print_side("user side", n->user);
 	print_side("intr side", n->intr);
 	printf(" | wrong %lu foreign %lu residue %lu malformed %lu partial %lu",

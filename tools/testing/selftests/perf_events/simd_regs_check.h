@@ -33,10 +33,11 @@ struct simd_side_count {
 	unsigned long exact_of[SIMD_NR_CLASSES];
 };
 
-/* [0]: hits in user mode, [1]: in kernel mode */
+/* [0]: hits in user mode, [1]: in kernel mode, or in a guest that a task runs */
 struct simd_count {
 	unsigned long samples[2];
 	unsigned long marked[2];
+	unsigned long guest;		/* those of [1] that are in a guest */
 	unsigned long stateless;	/* of kernel threads, idle, tasks that exit */
 	unsigned long stateless_regs;	/* ... that had registers which are not theirs */
 	struct simd_side_count user[2], intr[2];

@@ -9,7 +9,7 @@
 #include "simd_regs_pattern.h"
 #include "simd_regs_run.h"
 
-#define FFR	(1U << 16)
+#define FFR	0x10000
 
 const unsigned int simd_arch_pred_class = SIMD_P_FFR;
 

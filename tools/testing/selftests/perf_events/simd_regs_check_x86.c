@@ -92,7 +92,7 @@ static enum verdict check_egprs(struct simd_check *check, const struct simd_samp
 static enum verdict check_ssp(struct simd_check *check, const struct simd_sample *s,
 			      const struct subject *who, bool user)
 {
-	bool kernel = !user && s->cpumode == PERF_RECORD_MISC_KERNEL;
+	bool kernel = !user && !simd_in_user_mode(s);
 	const struct simd_block *b = user ? &s->user : &s->intr;
 	__u64 ssp, expected = 0;
 

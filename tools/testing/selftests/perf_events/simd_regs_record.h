@@ -53,6 +53,18 @@ struct simd_sample {
 	struct simd_block user, intr;
 };
 
+/* Else in the kernel, or in a guest */
+static inline bool simd_in_user_mode(const struct simd_sample *sample)
+{
+	return sample->cpumode == PERF_RECORD_MISC_USER;
+}
+
+static inline bool simd_in_guest(const struct simd_sample *sample)
+{
+	return sample->cpumode == PERF_RECORD_MISC_GUEST_KERNEL ||
+	       sample->cpumode == PERF_RECORD_MISC_GUEST_USER;
+}
+
 /*
  * Decodes @header with @attr's sample_type. NULL, or why it is malformed. A
  * record has to be as long as the sum of its parts.

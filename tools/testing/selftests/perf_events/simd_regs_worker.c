@@ -255,6 +255,8 @@ static struct pattern *set_up(const struct simd_worker *w, struct pattern *child
 	err = patterns ? pin_to(w->cpu) : -ENOMEM;
 	if (!err)
 		err = set_calls(w->what, calls, &nr_calls);
+	if (!err && w->more_calls)
+		err = w->more_calls(calls, &nr_calls);
 	for (i = 0; !err && i < w->nr_phases; i++) {
 		err = new_pattern(&patterns[i], w, w->seed, i);
 		patterns[i].live.rounds = w->rounds;

@@ -51,6 +51,8 @@ struct simd_worker {
 	__u64 spin;			/* loop iterations per round */
 	__u64 rounds;		/* per pattern */
 	int cpu;			/* -1: any */
+	/* Adds calls of a test's own; returns 0 or a negative errno. */
+	int (*more_calls)(struct simd_call *calls, unsigned int *nr_calls);
 	const char *program;		/* exec this instead: simd_regs_exec */
 	pid_t pid;
 };
