@@ -39,8 +39,8 @@ record,x86_64)
 	record wide 'YMM\[15\]\[3\] 0x51d0000f00000003' -Iax,ip,ymm --user-regs=ip,ymm0-3
 	record narrow 'XMM\[15\]\[1\] 0x51d0000f00000001' -Ixmm --user-regs=ip,xmm ;;
 record,arm64)
-	record gpr 'x0 +0x[0-9a-f]{16}' -Ix0,x1,pc,sp --user-regs=x0,pc,vg
-	record wide '[VZ]\[31\]\[1\] 0x51d0001f00000001' -Ix0,pc,z,p,ffr --user-regs=pc,z0-3
+	record gpr 'x0 +0x[0-9a-f]{16}' -Ix0,x1,pc,sp --user-regs=x0,pc
+	record wide '[VZ]\[31\]\[1\] 0x51d0001f00000001' -Ix0,pc,z,p,ffr --user-regs=pc,vg,z0-3
 	record narrow 'V\[31\]\[1\] 0x51d0001f00000001' -Iv --user-regs=pc,v ;;
 read,*)
 	tar xf "$2.tar"
