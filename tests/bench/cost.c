@@ -296,11 +296,21 @@ static int collect(volatile struct perf_event_mmap_page *page, uint64_t bytes, d
 	return nr;
 }
 
+/* The largest record: one taken before the registers are set may have none. */
 static uint64_t record_bytes(volatile struct perf_event_mmap_page *page)
 {
-	struct perf_event_header *header = (void *)((char *)page + page->data_offset);
+	char *data = (char *)page + page->data_offset;
+	uint64_t at, most = 0;
 
-	return page->data_head ? header->size : 0;
+	for (at = 0; at < page->data_head && at < page->data_size;) {
+		struct perf_event_header *header = (void *)(data + at);
+
+		if (header->size > most)
+			most = header->size;
+		at += header->size;
+	}
+
+	return most;
 }
 
 static void measure(const struct source *source, const struct what *what, int sides)
