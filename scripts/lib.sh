@@ -140,11 +140,12 @@ failing_part()
 	fi | sed 's/^/    /' >&2
 }
 
-# logged NAME CMD...: run CMD (a program or a function) with its output in
-# build/log/NAME.log; progress is shown meanwhile, a failure ends the script.
-logged()
+# watched LOG CMD...: run CMD with its output in LOG, and progress shown meanwhile;
+# its status. CMD may be a function unless this is called in a condition, where
+# bash does not let it fail.
+watched()
 {
-	local name=$1 log=$LOG/$1.log rc=0 watcher stop
+	local - log=$1 rc watcher stop
 
 	shift
 	mkdir -p "$(dirname "$log")"
@@ -155,10 +156,23 @@ logged()
 	set +e
 	(exec {stop}>&-; set -e; "$@") > "$log" 2>&1 < /dev/null
 	rc=$?
-	set -e
 	exec {stop}>&-
-	wait "$watcher" 2> /dev/null || :
+	wait "$watcher" 2> /dev/null
 	[ ! -t 1 ] || printf '\r\033[K'
+	return $rc
+}
+
+# logged NAME CMD...: run CMD (a program or a function) with its output in
+# build/log/NAME.log; progress is shown meanwhile, a failure ends the script.
+logged()
+{
+	local name=$1 log=$LOG/$1.log rc
+
+	shift
+	set +e
+	watched "$log" "$@"
+	rc=$?
+	set -e
 	[ $rc -ne 0 ] || return 0
 	failing_part "$log"
 	die "$name failed with status $rc" "$log" "${LOGGED_HINT:-read the lines above}"
