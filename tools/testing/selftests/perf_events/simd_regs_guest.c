@@ -157,10 +157,8 @@ FIXTURE_SETUP(guest)
 	if (access("/dev/kvm", R_OK | W_OK))
 		SKIP(return, "/dev/kvm: %s", strerror(errno));
 	self->run = simd_run_new(variant->scope, variant->privileged, variant->paranoid);
-	if (variant->hardware) {
-		self->run->attr = simd_cycles_attr();
-		simd_attr_parts(&self->run->attr, simd_class_find("all")->parts);
-	}
+	if (variant->hardware)
+		simd_run_use_cycles(self->run);
 }
 
 FIXTURE_TEARDOWN(guest)

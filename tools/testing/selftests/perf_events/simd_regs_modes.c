@@ -82,9 +82,8 @@ FIXTURE_SETUP(modes)
 	if (!variant->cycles)
 		return;
 
-	run->attr = simd_cycles_attr();
+	simd_run_use_cycles(run);
 	run->attr.precise_ip = variant->precise;
-	simd_attr_parts(&run->attr, simd_class_find("all")->parts);
 	/* All is recorded, or XMM. */
 	if (variant->precise && try_open(run)) {
 		run->attr = simd_cycles_attr();

@@ -79,6 +79,15 @@ void simd_run_free(struct simd_run *run)
 	free(run);
 }
 
+void simd_run_use_cycles(struct simd_run *run)
+{
+	const struct perf_event_attr cycles = simd_cycles_attr();
+
+	run->attr.type = cycles.type;
+	run->attr.config = cycles.config;
+	run->attr.sample_period = cycles.sample_period;
+}
+
 int simd_run_cpu(void)
 {
 	static int last = -1;

@@ -54,6 +54,9 @@ struct simd_run {
 struct simd_run *simd_run_new(enum simd_scope scope, bool privileged, int paranoid);
 void simd_run_free(struct simd_run *run);
 
+/* The same registers at overflows of the hardware's cycles instead */
+void simd_run_use_cycles(struct simd_run *run);
+
 /* Asks for registers of a class by the number of words in one */
 void simd_attr_vectors(struct perf_event_attr *attr, unsigned int qwords,
 		       __u64 intr, __u64 user);

@@ -230,15 +230,6 @@ FIXTURE_VARIANT_ADD(sve, streaming_narrow)
 	.preds = ALL_P,
 };
 
-static void use_cycles(struct simd_run *run)
-{
-	const struct perf_event_attr cycles = simd_cycles_attr();
-
-	run->attr.type = cycles.type;
-	run->attr.config = cycles.config;
-	run->attr.sample_period = cycles.sample_period;
-}
-
 static void ask_for(struct perf_event_attr *attr, unsigned int qwords, __u64 vectors,
 		    unsigned int pred_qwords, __u32 preds)
 {
@@ -259,17 +250,14 @@ FIXTURE_SETUP(sve)
 		SKIP(return, "this CPU has no %s", variant->cls);
 	if (variant->preds == FFR && !have_ffr())
 		SKIP(return, "this CPU has no FFR");
+	if (variant->qwords != VL && variant->qwords > longest_vl() / 8)
+		SKIP(return, "this CPU has no vectors of %u words", variant->qwords);
 
 	set_vl(PR_SVE_SET_VL, variant->vl);
 	set_vl(PR_SME_SET_VL, variant->vl);
 	qwords = variant->qwords == VL || !variant->qwords ?
 		 simd_marker_vq(simd_class_find(variant->cls)->parts) * 2 :
 		 variant->qwords;
-	if (variant->qwords > longest_vl() / 8 && variant->qwords != VL)
-		SKIP(return, "this CPU has no vectors of %u words", variant->qwords);
-	/* Which has lengthened them */
-	set_vl(PR_SVE_SET_VL, variant->vl);
-	set_vl(PR_SME_SET_VL, variant->vl);
 
 	self->run = simd_run_new(SIMD_EACH_TASK, false, 0);
 	ask_for(&self->run->attr, qwords, variant->vectors, (qwords + 7) / 8,
@@ -280,7 +268,7 @@ FIXTURE_SETUP(sve)
 	if (!variant->vectors)
 		self->run->check.may_lack = ULONG_MAX;
 	if (variant->cycles)
-		use_cycles(self->run);
+		simd_run_use_cycles(self->run);
 }
 
 FIXTURE_TEARDOWN(sve)
@@ -345,7 +333,7 @@ FIXTURE_SETUP(mixed)
 	ask_for(&self->run->attr, qwords, ALL_VECTORS, (qwords + 7) / 8, ALL_P | FFR);
 	self->run->check.kernel_may_lack = true;
 	if (variant->cycles)
-		use_cycles(self->run);
+		simd_run_use_cycles(self->run);
 }
 
 FIXTURE_TEARDOWN(mixed)
@@ -396,7 +384,7 @@ TEST(excluded)
 		int err;
 
 		run = simd_run_new(SIMD_EACH_TASK, false, 0);
-		use_cycles(run);
+		simd_run_use_cycles(run);
 		run->attr.exclude_user = side == 0;
 		run->attr.exclude_kernel = side == 1;
 		w = simd_run_add(run, 0x6300, SIMD_DO_SYSCALLS);

@@ -73,11 +73,7 @@ FIXTURE_SETUP(values)
 		simd_attr_parts(&self->run->attr, variant->parts);
 	}
 	if (variant->cycles) {
-		struct perf_event_attr cycles = simd_cycles_attr();
-
-		self->run->attr.type = cycles.type;
-		self->run->attr.config = cycles.config;
-		self->run->attr.sample_period = cycles.sample_period;
+		simd_run_use_cycles(self->run);
 		/* An emulated PMU is slow. */
 		self->run->min_samples = 1500;
 	}
