@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Verbs only: `make VERB` runs scripts/VERB. Settings (ARCH= CPU= T= DEBUG=
-# KSRC= FORMAT= FORCE= ALL=) given on the command line reach the script through
+# KSRC= FORMAT= FORCE= ALL= BUDGET=) given on the command line reach the script through
 # its environment, as make does by itself. Logic and texts live in the scripts.
 
 VERBS := help fetch apply sync refresh series check-patches \
