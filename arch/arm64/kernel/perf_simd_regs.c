@@ -6,19 +6,18 @@
  * Where current's user state is, as far as an interrupt or NMI can tell, and
  * what can be had of it:
  *
- *	in the registers, and the CPU was hit in user mode
+ *	in the registers
+ *	  in a system call		V, the rest is lost
  *	  streaming mode		Z, P; FFR with FEAT_SME_FA64
  *	  TIF_SVE			Z, P, FFR
  *	  else				V, as the task does not use SVE
- *	in the registers, and the CPU was hit in the kernel
- *	  in a system call		V, the rest is lost
- *	  else				Z or V, as above. No predicates: the kernel
- *					may be saving FFR by way of P0.
- *	in uw.fpsimd_state		V
- *	in sve_state			nothing: that can be freed at any time
- *	being replaced there		nothing
+ *	  and FFR is being saved	the same without P and FFR
+ *	in memory
+ *	  FP_STATE_FPSIMD		V
+ *	  FP_STATE_SVE			Z, P; FFR if there is one in the mode
+ *	  and is being replaced there	nothing
  *
- * See fpsimd_regs_are_currents() and fpsimd_saved_state_of_current() for how to
+ * See fpsimd_regs_are_currents() and fpsimd_memory_is_currents() for how to
  * tell, fpsimd_syscall_enter() for what becomes of SVE in a system call. It
  * follows that a KVM guest's registers are never shown.
  *
@@ -329,6 +328,12 @@ static const void *live_vregs(struct perf_simd_buf *buf)
 	return live->fpsimd.vregs;
 }
 
+/* Where the predicates are in an SVE state: FFR is behind P15. */
+static const void *preds_of(const void *sve, unsigned int vl)
+{
+	return sve + PERF_ARM64_SIMD_VEC_REGS * vl;
+}
+
 /* What can be trusted of the SVE registers, and is in them in this mode */
 static void live_sve(struct perf_simd_buf *buf, u64 state, u64 trusted, bool ffr,
 		     struct simd_source *src)
@@ -346,14 +351,14 @@ static void live_sve(struct perf_simd_buf *buf, u64 state, u64 trusted, bool ffr
 		buf->saved |= STATE_Z;
 	}
 	if (save & STATE_PREDS) {
-		__sve_save_p(sve, vl, ffr);
+		sve_save_live_preds(sve, vl, ffr);
 		buf->saved |= STATE_PREDS;
 	}
 
 	if (state & trusted & STATE_Z)
 		src->z = live->sve;
 	if (state & trusted & STATE_PREDS)
-		src->preds = live->sve + PERF_ARM64_SIMD_VEC_REGS * vl;
+		src->preds = preds_of(live->sve, vl);
 	src->vl = vl;
 	src->ffr = ffr;
 }
@@ -363,22 +368,9 @@ static bool is_streaming(void)
 	return system_supports_sme() && read_sysreg_s(SYS_SVCR) & SVCR_SM_MASK;
 }
 
-/* Find the user state of current. Interrupts are disabled. */
-static void find_source(struct perf_simd_buf *buf, u64 state, bool user_hit,
-			struct simd_source *src)
+static void find_live(struct perf_simd_buf *buf, u64 state, struct simd_source *src)
 {
-	const struct user_fpsimd_state *saved;
-	u64 trusted = user_hit ? STATE_SVE : STATE_Z;
-
-	if (current->flags & (PF_KTHREAD | PF_USER_WORKER))
-		return;
-
-	if (!fpsimd_regs_are_currents()) {
-		saved = fpsimd_saved_state_of_current();
-		if (saved)
-			src->v = saved->vregs;
-		return;
-	}
+	u64 trusted = sve_live_preds_are_sound() ? STATE_SVE : STATE_Z;
 
 	if (state & trusted &&
 	    __this_cpu_read(fpsimd_last_state.to_save) == FP_STATE_CURRENT) {
@@ -390,6 +382,37 @@ static void find_source(struct perf_simd_buf *buf, u64 state, bool user_hit,
 
 	if (state & STATE_V && !src->z)
 		src->v = live_vregs(buf);
+}
+
+static void find_saved(struct simd_source *src)
+{
+	struct thread_struct *thread = &current->thread;
+
+	switch (READ_ONCE(thread->fp_type)) {
+	case FP_STATE_FPSIMD:
+		src->v = thread->uw.fpsimd_state.vregs;
+		break;
+	case FP_STATE_SVE:
+		src->vl = thread_get_cur_vl(thread);
+		src->z = thread->sve_state;
+		src->preds = preds_of(thread->sve_state, src->vl);
+		src->ffr = !thread_sm_enabled(thread) || system_supports_fa64();
+		break;
+	case FP_STATE_CURRENT:
+		break;
+	}
+}
+
+/* Find the user state of current. Interrupts are disabled. */
+static void find_source(struct perf_simd_buf *buf, u64 state, struct simd_source *src)
+{
+	if (current->flags & (PF_KTHREAD | PF_USER_WORKER))
+		return;
+
+	if (fpsimd_regs_are_currents())
+		find_live(buf, state, src);
+	else if (fpsimd_memory_is_currents())
+		find_saved(src);
 }
 
 /* What of a request the source has */
@@ -426,16 +449,15 @@ bool arch_perf_simd_regs_capture(struct perf_event *event,
 	struct perf_simd_regs *simd = &buf->regs[side];
 	struct live_state *live = (void *)buf->state;
 	u64 state = event->simd->state[side];
-	bool user_hit = user_mode(pt_regs);
 	struct simd_source src = {};
 	struct simd_request req;
 
 	if (!state || excludes_all(&event->attr) ||
-	    (side == PERF_SIMD_INTR && !user_hit))
+	    (side == PERF_SIMD_INTR && !user_mode(pt_regs)))
 		return false;
 
 	scoped_guard(irqsave)
-		find_source(buf, state, user_hit, &src);
+		find_source(buf, state, &src);
 
 	get_request(&event->attr, side, &req);
 	limit_request(&req, &src);

@@ -52,9 +52,8 @@ static unsigned int least(unsigned int a, unsigned int b)
 }
 
 /*
- * In user mode all that the task has in the mode that it is in, as far as it was
- * asked for; from the kernel no predicates, and of the vectors the V registers
- * at least.
+ * All that the task has in the mode that it is in, as far as it was asked for. The
+ * kernel may be saving FFR: then there are no predicates.
  */
 bool simd_arch_whole(const struct perf_event_attr *attr, const struct simd_sample *s,
 		     const struct subject *who, const struct simd_block *b)
@@ -64,14 +63,13 @@ bool simd_arch_whole(const struct perf_event_attr *attr, const struct simd_sampl
 
 	if (!who->marked || who->marker & SIMD_MARK_MORE)
 		return true;
-	if (kernel && b->nr_vectors && b->vector_qwords == 2)
-		return b->nr_vectors == vectors && !b->nr_pred;
 	if (who->marker & SIMD_MARK_Z) {
 		vq = simd_marker_vq(who->marker);
-		if (!kernel)
-			preds = __builtin_popcountll(who->marker & SIMD_MARK_FFR ?
-						     b->pred_mask : b->pred_mask & ~FFR);
+		preds = __builtin_popcountll(who->marker & SIMD_MARK_FFR ?
+					     b->pred_mask : b->pred_mask & ~FFR);
 	}
+	if (kernel && !b->nr_pred)
+		preds = 0;
 
 	return b->nr_vectors == vectors && b->nr_pred == preds &&
 	       (!vectors ||

@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 #include <limits.h>
+#include <sys/syscall.h>
 
 #include "kselftest_harness.h"
 #include "simd_regs_arm64.h"
@@ -26,6 +27,7 @@ FIXTURE_VARIANT(sve)
 	__u64 vectors;
 	__u32 preds;
 	unsigned int what;
+	bool vls;			/* changes the vector length, too */
 	bool cycles;
 };
 
@@ -96,6 +98,31 @@ FIXTURE_VARIANT_ADD(sve, z_cycles)
 	.cls = "z",
 	ALL(64),
 	.what = SIMD_DO_TRAP,
+	.cycles = true,
+};
+
+FIXTURE_VARIANT_ADD(sve, z_signals_cycles)
+{
+	.cls = "z",
+	ALL(64),
+	.what = SIMD_DO_SIGNAL | SIMD_DO_TIMER,
+	.cycles = true,
+};
+
+FIXTURE_VARIANT_ADD(sve, z_vls)
+{
+	.cls = "z",
+	ALL(64),
+	.what = SIMD_DO_GETPPID | SIMD_DO_TRAP,
+	.vls = true,
+};
+
+FIXTURE_VARIANT_ADD(sve, z_vls_cycles)
+{
+	.cls = "z",
+	ALL(64),
+	.what = SIMD_DO_GETPPID | SIMD_DO_TRAP,
+	.vls = true,
 	.cycles = true,
 };
 
@@ -263,10 +290,14 @@ FIXTURE_SETUP(sve)
 	ask_for(&self->run->attr, qwords, variant->vectors, (qwords + 7) / 8,
 		have_ffr() ? variant->preds : variant->preds & ~FFR);
 	self->run->min_samples = 1000;
-	self->run->check.kernel_may_lack = true;
+	/* A signal's return replaces the registers, which takes a while. */
+	if (variant->what & (SIMD_DO_SIGNAL | SIMD_DO_TIMER))
+		self->run->check.kernel_may_lack = true;
 	/* Predicates are absent until SVE is used. */
-	if (!variant->vectors)
+	if (!variant->vectors) {
+		self->run->check.kernel_may_lack = true;
 		self->run->check.may_lack = ULONG_MAX;
+	}
 	if (variant->cycles)
 		simd_run_use_cycles(self->run);
 }
@@ -276,13 +307,44 @@ FIXTURE_TEARDOWN(sve)
 	simd_run_free(self->run);
 }
 
-/* What the task has in user mode comes out, all of it that was asked for. */
+/* To another vector length and back, in both modes: only V registers survive that. */
+static int change_vls(struct simd_call *calls, unsigned int *nr)
+{
+	static const struct {
+		int get, set;
+	} modes[] = {
+		{ PR_SVE_GET_VL, PR_SVE_SET_VL }, { PR_SME_GET_VL, PR_SME_SET_VL },
+	};
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(modes); i++) {
+		int vl = prctl(modes[i].get);
+
+		if (vl < 0)
+			continue;
+		vl &= PR_SVE_VL_LEN_MASK;
+		calls[(*nr)++] = (struct simd_call) {
+			.nr = SYS_prctl, .arg = { modes[i].set, vl == 16 ? 32 : 16 },
+		};
+		calls[(*nr)++] = (struct simd_call) {
+			.nr = SYS_prctl, .arg = { modes[i].set, vl },
+		};
+	}
+	return 0;
+}
+
+/*
+ * What the task has comes out, all of it that was asked for, in user mode and in
+ * the kernel.
+ */
 TEST_F_TIMEOUT(sve, values, SIMD_TEST_SECONDS)
 {
 	struct simd_worker *w = simd_run_add(self->run, 0x6100, variant->what);
 
 	w->cls = simd_class_find(variant->cls);
 	w->spin = variant->what ? 500 : 2000;
+	if (variant->vls)
+		w->more_calls = change_vls;
 	/* To load and check many long registers takes a while. */
 	if (!(variant->what & ~SIMD_DO_TRAP)) {
 		w->rounds = 50;
@@ -296,6 +358,9 @@ TEST_F_TIMEOUT(sve, values, SIMD_TEST_SECONDS)
 	finish_run(_metadata, self->run, variant->cls);
 	EXPECT_GT(self->run->check.n.user[0].exact, 0UL);
 	EXPECT_GT(self->run->check.n.intr[0].exact, 0UL);
+	/* Only system calls lose registers. */
+	if (variant->what == SIMD_DO_TRAP)
+		EXPECT_GT(self->run->check.n.user[1].exact_of[SIMD_P_FFR], 0UL);
 }
 
 FIXTURE(mixed)
@@ -331,7 +396,6 @@ FIXTURE_SETUP(mixed)
 	set_vl(PR_SME_SET_VL, 32);
 	self->run = simd_run_new(SIMD_EACH_CPU, false, 0);
 	ask_for(&self->run->attr, qwords, ALL_VECTORS, (qwords + 7) / 8, ALL_P | FFR);
-	self->run->check.kernel_may_lack = true;
 	if (variant->cycles)
 		simd_run_use_cycles(self->run);
 }
@@ -369,6 +433,7 @@ TEST_F_TIMEOUT(mixed, modes, SIMD_TEST_SECONDS)
 		return;
 	finish_run(_metadata, self->run, "mixed modes");
 	EXPECT_GT(self->run->check.n.user[1].exact, 0UL);
+	EXPECT_GT(self->run->check.n.user[1].exact_of[SIMD_P_FFR], 0UL);
 }
 
 /* Events that leave out what there is to show have nothing to show. */
