@@ -4,7 +4,7 @@
 # its environment, as make does by itself. Logic and texts live in the scripts.
 
 VERBS := help fetch apply sync refresh series check-patches \
-	 kernel perf vm shell demo check clean emulator bench
+	 kernel perf vm shell demo check clean emulator bench fuzz
 PRESENT := $(filter $(notdir $(wildcard scripts/*)),$(VERBS))
 
 .DEFAULT_GOAL := help

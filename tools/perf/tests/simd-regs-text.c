@@ -9,12 +9,14 @@
 #include <string.h>
 #include <linux/kernel.h>
 #include <linux/perf_event.h>
+#include <linux/string.h>
 
 #include "debug.h"
 #include "event.h"
 #include "evsel_fprintf.h"
 #include "sample.h"
 #include "sample-regs-print.h"
+#include "simd-regs-lanes.h"
 #include "tests.h"
 
 #define ABI_64		PERF_SAMPLE_REGS_ABI_64
@@ -74,6 +76,10 @@ struct text_case {
 	bool enabled;
 	u64 abi;
 	struct simd_regs simd;
+	/* As for --simd-type; not set for hex. */
+	const char *view;
+	/* Of the vector and predicate registers; not set for 1, 2, 3 and so on. */
+	u64 data[8];
 	const char *dump;
 	const char *line;
 };
@@ -208,6 +214,113 @@ static const struct text_case text_cases[] = {
 			"V4:0x00000000000000020000000000000001\n",
 	},
 	{
+		.name = "f32", .e_machine = EM_X86_64, .enabled = true, .abi = ABI_64 | ABI_SIMD,
+		.simd = { .vec_mask = 1, .nr_vectors = 1, .vector_qwords = 4 },
+		.view = "f32",
+		.data = {
+			0x3f8000003f000000, 0x7fc00000ff800000,
+			0x3dcccccd00000001, 0x8000000042f6e979,
+		},
+		.dump =
+			"... intr regs: mask 0x0 ABI 64-bit SIMD\n"
+			"... SIMD ABI nr_vectors 1 vector_qwords 4 nr_pred 0 pred_qwords 0\n"
+			".... YMM[0] f32[0]: 0.5 1 -inf nan\n"
+			".... YMM[0] f32[4]: 1.4013e-45 0.1 123.456 -0\n",
+		.line =
+			"YMM0:f32{0.5,1,-inf,nan,1.4013e-45,0.1,123.456,-0}\n",
+	},
+	{
+		.name = "f16, the highest first", .e_machine = EM_AARCH64, .enabled = true,
+		.abi = ABI_64 | ABI_SIMD,
+		.simd = { .vec_mask = 8, .nr_vectors = 1, .vector_qwords = 2 },
+		.view = "F16,high",
+		.data = { 0x00017bffc0003c00, 0x2e6603ff7e007c00 },
+		.dump =
+			"... intr regs: mask 0x0 ABI 64-bit SIMD\n"
+			"... SIMD ABI nr_vectors 1 vector_qwords 2 nr_pred 0 pred_qwords 0\n"
+			".... V[3] f16[7]: 0.099976 6.0976e-05 nan inf 5.9605e-08 65504 -2 1\n",
+		.line =
+			"V3:f16{0.099976,6.0976e-05,nan,inf,5.9605e-08,65504,-2,1}\n",
+	},
+	{
+		.name = "bf16", .e_machine = EM_X86_64, .enabled = true, .abi = ABI_64 | ABI_SIMD,
+		.simd = { .vec_mask = 1, .nr_vectors = 1, .vector_qwords = 2 },
+		.view = "bf16",
+		.data = { 0xff7f7f8040493f80, 0x0000800000017fc0 },
+		.dump =
+			"... intr regs: mask 0x0 ABI 64-bit SIMD\n"
+			"... SIMD ABI nr_vectors 1 vector_qwords 2 nr_pred 0 pred_qwords 0\n"
+			".... XMM[0] bf16[0]: 1 3.141 inf -3.39e+38 nan 9.184e-41 -0 0\n",
+		.line =
+			"XMM0:bf16{1,3.141,inf,-3.39e+38,nan,9.184e-41,-0,0}\n",
+	},
+	{
+		.name = "f64 and an OPMASK", .e_machine = EM_X86_64, .enabled = true,
+		.abi = ABI_64 | ABI_SIMD,
+		.simd = {
+			.vec_mask = 1, .nr_vectors = 1, .vector_qwords = 4,
+			.pred_mask = 2, .nr_pred = 1, .pred_qwords = 1,
+		},
+		.view = "f64",
+		.data = {
+			0x400921fb54442d18, 0x0000000000000001, 0x3fb999999999999a,
+			0xfff0000000000000, 0xf5,
+		},
+		.dump =
+			"... intr regs: mask 0x0 ABI 64-bit SIMD\n"
+			"... SIMD ABI nr_vectors 1 vector_qwords 4 nr_pred 1 pred_qwords 1\n"
+			".... YMM[0] f64[0]: 3.141592653589793 4.94065645841247e-324\n"
+			".... YMM[0] f64[2]: 0.1 -inf\n"
+			".... OPMASK[1] f64[0]: 1 0 1 0\n",
+		.line =
+			"YMM0:f64{3.141592653589793,4.94065645841247e-324,0.1,-inf}\n"
+			"OPMASK1:f64{1,0,1,0}\n",
+	},
+	{
+		.name = "i64 and a P register", .e_machine = EM_AARCH64, .enabled = true,
+		.abi = ABI_64 | ABI_SIMD,
+		.simd = {
+			.vec_mask = 1, .nr_vectors = 1, .vector_qwords = 4,
+			.pred_mask = 1, .nr_pred = 1, .pred_qwords = 1,
+		},
+		.view = "i64,low",
+		.data = { ~0ULL, 1ULL << 63, 5, 0, 0x01fe00ff },
+		.dump =
+			"... intr regs: mask 0x0 ABI 64-bit SIMD\n"
+			"... SIMD ABI nr_vectors 1 vector_qwords 4 nr_pred 1 pred_qwords 1\n"
+			".... Z[0] i64[0]: -1 -9223372036854775808\n"
+			".... Z[0] i64[2]: 5 0\n"
+			".... P[0] i64[0]: 1 0 0 1\n",
+		.line =
+			"Z0:i64{-1,-9223372036854775808,5,0}\n"
+			"P0:i64{1,0,0,1}\n",
+	},
+	{
+		.name = "i16", .e_machine = EM_X86_64, .enabled = true, .abi = ABI_64 | ABI_SIMD,
+		.simd = { .vec_mask = 1, .nr_vectors = 1, .vector_qwords = 2 },
+		.view = "i16",
+		.data = { 0x80007fffffff0001, 0 },
+		.dump =
+			"... intr regs: mask 0x0 ABI 64-bit SIMD\n"
+			"... SIMD ABI nr_vectors 1 vector_qwords 2 nr_pred 0 pred_qwords 0\n"
+			".... XMM[0] i16[0]: 1 -1 32767 -32768 0 0 0 0\n",
+		.line =
+			"XMM0:i16{1,-1,32767,-32768,0,0,0,0}\n",
+	},
+	{
+		.name = "predicates without vectors", .e_machine = EM_AARCH64, .enabled = true,
+		.abi = ABI_64 | ABI_SIMD,
+		.simd = { .pred_mask = 0x10000, .nr_pred = 1, .pred_qwords = 1 },
+		.view = "u32,high",
+		.data = { 0x1000000000000011 },
+		.dump =
+			"... intr regs: mask 0x0 ABI 64-bit SIMD\n"
+			"... SIMD ABI nr_vectors 0 vector_qwords 0 nr_pred 1 pred_qwords 1\n"
+			".... FFR u32[15]: 1 0 0 0 0 0 0 0 0 0 0 0 0 0 1 1\n",
+		.line =
+			"FFR:u32{1,0,0,0,0,0,0,0,0,0,0,0,0,0,1,1}\n",
+	},
+	{
 		.name = "an architecture without tables", .e_machine = EM_S390, .enabled = true,
 		.abi = ABI_64 | ABI_SIMD,
 		.simd = {
@@ -261,7 +374,8 @@ static int text_one(const struct text_case *tc)
 	int ret;
 	FILE *fp;
 
-	regs.simd.data = data;
+	regs.simd.data = memchr_inv(tc->data, 0, sizeof(tc->data)) ? tc->data : data;
+	TEST_ASSERT_VAL("view", !simd_view__set(&simd_view, tc->view ?: "hex"));
 
 	fp = open_memstream(&text, &size);
 	TEST_ASSERT_VAL("stream", fp);
@@ -277,6 +391,8 @@ static int text_one(const struct text_case *tc)
 	one_per_line(text);
 	ret |= check_text(tc, "line", text, tc->line);
 	free(text);
+
+	simd_view__set(&simd_view, "hex");
 	return ret;
 }
 
@@ -289,9 +405,86 @@ static int test__text(struct test_suite *t __maybe_unused, int subtest __maybe_u
 	return ret ? TEST_FAIL : TEST_OK;
 }
 
+/* What --simd-type takes, and what it doesn't. */
+static int test__view(struct test_suite *t __maybe_unused, int subtest __maybe_unused)
+{
+	static const char * const bad[] = {
+		"", "f", "f8", "f321", "i128", "f32,", "f32,lowest", "hex,high", ",high", "?",
+	};
+	struct simd_view view = {};
+
+	for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
+		if (simd_view__set(&view, bad[i]))
+			continue;
+		pr_debug("FAILED: \"%s\" is taken for a type\n", bad[i]);
+		return TEST_FAIL;
+	}
+	TEST_ASSERT_VAL("unchanged", !view.type && !view.high_first);
+
+	TEST_ASSERT_VAL("f32,high", !simd_view__set(&view, "f32,high"));
+	TEST_ASSERT_VAL("f32", view.type && !strcmp(view.type->name, "f32"));
+	TEST_ASSERT_VAL("high", view.high_first);
+
+	TEST_ASSERT_VAL("U8", !simd_view__set(&view, "U8"));
+	TEST_ASSERT_VAL("u8", view.type && view.type->bits == 8 && !view.high_first);
+	TEST_ASSERT_VAL("hex", !simd_view__set(&view, "hex") && !view.type);
+	return TEST_OK;
+}
+
+/* JSON for events without the SIMD fields, where an XMM register has two bits, and with. */
+static const char json[] =
+	"{\"IP\": \"0x10\", \"XMM3\": \"0x00000000000000040000000000000003\", \"XMM4\": \"0x5\"}\n"
+	"{\"R16\": \"0x10\", \"XMM2\": \"0x00000000000000020000000000000001\"}\n"
+	"{\"R16\": \"0x10\", \"OPMASK1\": \"0x0000000000000003\"}\n";
+
+static int test__json(struct test_suite *t __maybe_unused, int subtest __maybe_unused)
+{
+	const struct perf_event_attr legacy = {}, simd = { .sample_simd_regs_enabled = 1 };
+	u64 gprs[] = { 0x10, 0x3, 0x4, 0x5 }, data[] = { 1, 2, 3 };
+	struct regs_dump regs = {
+		.abi = ABI_64, .regs = gprs, .mask = 1ULL << 8 | 3ULL << 38 | 1ULL << 40,
+	};
+	char *text = NULL;
+	size_t size;
+	int ret;
+	FILE *fp;
+
+	fp = open_memstream(&text, &size);
+	TEST_ASSERT_VAL("stream", fp);
+	regs_dump__fprintf_json(fp, &regs, &legacy, EM_X86_64, 0);
+
+	fputc('\n', fp);
+
+	regs.abi |= ABI_SIMD;
+	regs.mask = 1ULL << 24;
+	regs.simd.data = data;
+	regs.simd.vec_mask = 4;
+	regs.simd.nr_vectors = 1;
+	regs.simd.vector_qwords = 2;
+	regs_dump__fprintf_json(fp, &regs, &simd, EM_X86_64, 0);
+	fputc('\n', fp);
+
+	regs.simd.data = data + 2;
+	regs.simd.nr_vectors = 0;
+	regs.simd.pred_mask = 2;
+	regs.simd.nr_pred = 1;
+	regs.simd.pred_qwords = 1;
+	regs_dump__fprintf_json(fp, &regs, &simd, EM_X86_64, 0);
+	fputc('\n', fp);
+	fclose(fp);
+
+	ret = strcmp(text, json);
+	if (ret)
+		pr_debug("FAILED JSON:\n%s\n", text);
+	free(text);
+	return ret ? TEST_FAIL : TEST_OK;
+}
+
 static struct test_case tests__simd_regs_text[] = {
 	TEST_CASE("Print the attr", attr_print),
 	TEST_CASE("Print registers", text),
+	TEST_CASE("Print registers as JSON", json),
+	TEST_CASE("Views of registers", view),
 	{ .name = NULL, }
 };
 

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The registers of a sample as text. Both forms walk the same registers: what
+ * The registers of a sample as text. All forms walk the same registers: what
  * the sample has, in the order in which it has them.
  */
+#include <string.h>
 #include <linux/bitmap.h>
 #include <linux/kernel.h>
 #include <linux/perf_event.h>
 
 #include "sample.h"
 #include "sample-regs-print.h"
+#include "simd-regs-lanes.h"
 #include "simd-regs.h"
 
 static const char *abi_name(u64 abi)
@@ -31,21 +33,72 @@ static const char *abi_name(u64 abi)
 	}
 }
 
-static void dump_simd_reg(FILE *fp, const struct simd_reg *reg)
+/*
+ * A sample can have hundreds of words, and a file thousands of samples: what is
+ * the same for all words of a register is written once, and what differs without
+ * the help of printf().
+ */
+static char *put_hex64(char *to, u64 word)
 {
-	char name[32], nr[16] = "";
+	static const char digits[] = "0123456789abcdef";
 
+	for (int shift = 60; shift >= 0; shift -= 4)
+		*to++ = digits[word >> shift & 0xf];
+	return to;
+}
+
+/* The column that names of registers have to themselves. */
+#define NAME_COLUMN	5
+
+/* ZMM[0], OPMASK[7] or FFR */
+static int scnprintf_name(char *buf, size_t size, const struct simd_reg *reg)
+{
 	if (simd_reg__has_nr(reg))
-		scnprintf(nr, sizeof(nr), "[%u]", reg->nr);
+		return scnprintf(buf, size, "%s[%u]", simd_reg__name(reg), reg->nr);
+	return scnprintf(buf, size, "%s", simd_reg__name(reg));
+}
+
+static void dump_words(FILE *fp, const struct simd_reg *reg)
+{
+	char line[80] = ".... ", *name = line + strlen(line), *end;
+	size_t len = scnprintf_name(name, sizeof(line) / 4, reg);
 
 	for (unsigned int i = 0; i < reg->qwords; i++) {
+		end = name + len;
 		/* A predicate is a single word, more often than not. */
-		if (reg->pred && reg->qwords == 1)
-			scnprintf(name, sizeof(name), "%s%s", simd_reg__name(reg), nr);
-		else
-			scnprintf(name, sizeof(name), "%s%s[%u]", simd_reg__name(reg), nr, i);
-		fprintf(fp, ".... %-5s 0x%016llx\n", name, (unsigned long long)reg->data[i]);
+		if (!reg->pred || reg->qwords > 1)
+			end += scnprintf(end, sizeof(line) / 4, "[%u]", i);
+		while (end < name + NAME_COLUMN)
+			*end++ = ' ';
+		*end++ = ' ';
+		*end++ = '0';
+		*end++ = 'x';
+		end = put_hex64(end, reg->data[i]);
+		*end++ = '\n';
+		fwrite(line, 1, end - line, fp);
 	}
+}
+
+/* Each line of lanes is as many bits, the width of the narrowest vectors. */
+#define BITS_PER_LINE	128
+
+static void dump_lanes(FILE *fp, const struct simd_reg *reg, const struct simd_regs *simd)
+{
+	const struct simd_lane_type *type = simd_view.type;
+	unsigned int nr = simd_reg__nr_lanes(reg, simd, type);
+	unsigned int per_line = reg->pred ? 64 : BITS_PER_LINE / type->bits;
+	char name[32], text[SIMD_LANE_TEXT_MAX];
+
+	scnprintf_name(name, sizeof(name), reg);
+	for (unsigned int i = 0; i < nr; i++) {
+		unsigned int lane = simd_view.high_first ? nr - 1 - i : i;
+
+		if (i % per_line == 0)
+			fprintf(fp, "%s.... %s %s[%u]:", i ? "\n" : "", name, type->name, lane);
+		simd_reg__lane_text(text, sizeof(text), reg, type, lane);
+		fprintf(fp, " %s", text);
+	}
+	fputc('\n', fp);
 }
 
 static void dump_simd(FILE *fp, const struct simd_regs *simd, uint16_t e_machine)
@@ -55,8 +108,12 @@ static void dump_simd(FILE *fp, const struct simd_regs *simd, uint16_t e_machine
 	fprintf(fp, "... SIMD ABI nr_vectors %u vector_qwords %u nr_pred %u pred_qwords %u\n",
 		simd->nr_vectors, simd->vector_qwords, simd->nr_pred, simd->pred_qwords);
 
-	for (unsigned int i = 0; simd_regs__reg(simd, e_machine, i, &reg); i++)
-		dump_simd_reg(fp, &reg);
+	for (unsigned int i = 0; simd_regs__reg(simd, e_machine, i, &reg); i++) {
+		if (simd_view.type)
+			dump_lanes(fp, &reg, simd);
+		else
+			dump_words(fp, &reg);
+	}
 }
 
 /**
@@ -90,17 +147,44 @@ void regs_dump__dump(FILE *fp, const char *side, const struct regs_dump *regs,
 }
 
 /* The value of the register as one number, so the highest word comes first. */
-static int fprintf_simd_reg(FILE *fp, const struct simd_reg *reg)
+static int fprintf_number(FILE *fp, const struct simd_reg *reg)
+{
+	char digits[16];
+	int printed = fprintf(fp, "0x");
+
+	for (unsigned int i = reg->qwords; i > 0; i--)
+		printed += fwrite(digits, 1, put_hex64(digits, reg->data[i - 1]) - digits, fp);
+	return printed;
+}
+
+static int fprintf_lanes(FILE *fp, const struct simd_reg *reg, const struct simd_regs *simd)
+{
+	const struct simd_lane_type *type = simd_view.type;
+	unsigned int nr = simd_reg__nr_lanes(reg, simd, type);
+	char text[SIMD_LANE_TEXT_MAX];
+	int printed = fprintf(fp, "%s{", type->name);
+
+	for (unsigned int i = 0; i < nr; i++) {
+		unsigned int lane = simd_view.high_first ? nr - 1 - i : i;
+
+		simd_reg__lane_text(text, sizeof(text), reg, type, lane);
+		printed += fprintf(fp, "%s%s", i ? "," : "", text);
+	}
+	return printed + fprintf(fp, "}");
+}
+
+static int fprintf_simd_reg(FILE *fp, const struct simd_reg *reg, const struct simd_regs *simd)
 {
 	int printed = fprintf(fp, "%s", simd_reg__name(reg));
 
 	if (simd_reg__has_nr(reg))
 		printed += fprintf(fp, "%u", reg->nr);
 
-	printed += fprintf(fp, ":0x");
-	for (unsigned int i = reg->qwords; i > 0; i--)
-		printed += fprintf(fp, "%016llx", (unsigned long long)reg->data[i - 1]);
-
+	printed += fprintf(fp, ":");
+	if (simd_view.type)
+		printed += fprintf_lanes(fp, reg, simd);
+	else
+		printed += fprintf_number(fp, reg);
 	return printed + fprintf(fp, " ");
 }
 
@@ -133,7 +217,60 @@ int regs_dump__fprintf(FILE *fp, const struct regs_dump *regs,
 		return printed;
 
 	for (i = 0; simd_regs__reg(&regs->simd, e_machine, i, &reg); i++)
-		printed += fprintf_simd_reg(fp, &reg);
+		printed += fprintf_simd_reg(fp, &reg, &regs->simd);
 
 	return printed;
+}
+
+/**
+ * regs_dump__fprintf_json - print registers as a JSON object of numbers in hex
+ * @fp: where to
+ * @regs: the registers
+ * @attr: of their event
+ * @e_machine: the architecture of the sample
+ * @e_flags: its ELF flags
+ *
+ * The XMM registers of events without the SIMD fields have two bits in the mask
+ * each: the halves of a register become one number.
+ */
+void regs_dump__fprintf_json(FILE *fp, const struct regs_dump *regs,
+			     const struct perf_event_attr *attr,
+			     uint16_t e_machine, uint32_t e_flags)
+{
+	unsigned int id, i = 0;
+	struct simd_reg reg;
+	const char *comma = "";
+	u64 mask = regs->mask, halves = 0;
+
+	/* Those that have the low half of a register, below its high half. */
+	if (e_machine_is_x86(e_machine) && !attr->sample_simd_regs_enabled)
+		halves = simd_legacy_xmm_bits(~0ULL) & 0x5555555555555555ULL;
+
+	fputc('{', fp);
+	for_each_set_bit(id, (unsigned long *)&mask, sizeof(mask) * 8) {
+		fprintf(fp, "%s\"%s\": \"0x", comma,
+			sample_reg_name(id, attr, e_machine, e_flags));
+		comma = ", ";
+		if (halves >> id & 1 && mask >> id & 2) {
+			fprintf(fp, "%016llx%016llx\"", (unsigned long long)regs->regs[i + 1],
+				(unsigned long long)regs->regs[i]);
+			mask &= ~(2ULL << id);
+			i += 2;
+			continue;
+		}
+		fprintf(fp, "%llx\"", (unsigned long long)regs->regs[i++]);
+	}
+
+	if (regs->abi & PERF_SAMPLE_REGS_ABI_SIMD) {
+		for (i = 0; simd_regs__reg(&regs->simd, e_machine, i, &reg); i++) {
+			fprintf(fp, "%s\"%s", comma, simd_reg__name(&reg));
+			comma = ", ";
+			if (simd_reg__has_nr(&reg))
+				fprintf(fp, "%u", reg.nr);
+			fprintf(fp, "\": \"");
+			fprintf_number(fp, &reg);
+			fputc('"', fp);
+		}
+	}
+	fputc('}', fp);
 }

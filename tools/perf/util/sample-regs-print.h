@@ -4,7 +4,7 @@
 
 /*
  * The registers of a sample as text: in full for "perf report -D", on one line
- * for "perf script".
+ * for "perf script", and as a JSON object.
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -16,5 +16,8 @@ void regs_dump__dump(FILE *fp, const char *side, const struct regs_dump *regs,
 		     const struct perf_event_attr *attr, uint16_t e_machine, uint32_t e_flags);
 int regs_dump__fprintf(FILE *fp, const struct regs_dump *regs,
 		       const struct perf_event_attr *attr, uint16_t e_machine, uint32_t e_flags);
+void regs_dump__fprintf_json(FILE *fp, const struct regs_dump *regs,
+			     const struct perf_event_attr *attr,
+			     uint16_t e_machine, uint32_t e_flags);
 
 #endif /* __PERF_SAMPLE_REGS_PRINT_H */

@@ -30,6 +30,17 @@ enum {
 	SIMD_HEADER_QWORDS,
 };
 
+static const char * const simd_header_names[] = {
+	[SIMD_NR_VECTORS]	= "nr_vectors",
+	[SIMD_VECTOR_QWORDS]	= "vector_qwords",
+	[SIMD_NR_PRED]		= "nr_pred",
+	[SIMD_PRED_QWORDS]	= "pred_qwords",
+};
+
+/* The layout of a block with any other bit is not known. */
+#define KNOWN_ABI	(PERF_SAMPLE_REGS_ABI_32 | PERF_SAMPLE_REGS_ABI_64 | \
+			 PERF_SAMPLE_REGS_ABI_SIMD)
+
 /*
  * header.size is a u16: no word of a valid SIMD header is larger than this, and
  * the product of two that are not fits easily.
@@ -52,8 +63,9 @@ static size_t cursor__left(const struct cursor *cur)
 	return (end - (const void *)cur->pos) / sizeof(u64);
 }
 
+/* cur->pos is at the field that is wrong, or that is missing. */
 __printf(2, 3)
-static const __u64 *bad_block(const struct cursor *cur, const char *fmt, ...)
+static const __u64 *bad_field(const struct cursor *cur, const char *fmt, ...)
 {
 	char msg[160];
 	va_list args;
@@ -68,6 +80,42 @@ static const __u64 *bad_block(const struct cursor *cur, const char *fmt, ...)
 	return NULL;
 }
 
+/*
+ * The numbers in the header are those of as many registers as the event asked
+ * for: its masks tell which registers these are.
+ */
+static bool check_simd_header(const __u64 *header, const struct simd_regs *simd,
+			      struct cursor *cur)
+{
+	const unsigned int asked[] = {
+		[SIMD_NR_VECTORS]	= hweight64(simd->vec_mask),
+		[SIMD_NR_PRED]		= hweight64(simd->pred_mask),
+	};
+
+	for (int i = 0; i < SIMD_HEADER_QWORDS; i++) {
+		bool is_nr = i == SIMD_NR_VECTORS || i == SIMD_NR_PRED;
+		unsigned long long word = header[i];
+
+		cur->pos = header + i;
+		if (word > SIMD_HEADER_WORD_MAX) {
+			bad_field(cur, "%s is %#llx", simd_header_names[i], word);
+			return false;
+		}
+		if (is_nr && word > asked[i]) {
+			bad_field(cur, "%s is %llu, the event asked for %u",
+				  simd_header_names[i], word, asked[i]);
+			return false;
+		}
+		/* Each number is right before its width. */
+		if (!is_nr && !word && header[i - 1]) {
+			bad_field(cur, "%s is 0 with %s %llu", simd_header_names[i],
+				  simd_header_names[i - 1], (unsigned long long)header[i - 1]);
+			return false;
+		}
+	}
+	return true;
+}
+
 /* cur->pos is at the SIMD header. Returns the place after the data. */
 static const __u64 *parse_simd(struct simd_regs *simd, struct cursor *cur)
 {
@@ -75,38 +123,27 @@ static const __u64 *parse_simd(struct simd_regs *simd, struct cursor *cur)
 	size_t left = cursor__left(cur), size;
 
 	if (left < SIMD_HEADER_QWORDS)
-		return bad_block(cur, "the SIMD header needs %d words, %zu left",
+		return bad_field(cur, "the SIMD header needs %d words, %zu left",
 				 SIMD_HEADER_QWORDS, left);
 
-	for (int i = 0; i < SIMD_HEADER_QWORDS; i++) {
-		if (header[i] > SIMD_HEADER_WORD_MAX)
-			return bad_block(cur, "word %d of the SIMD header is %#llx",
-					 i, (unsigned long long)header[i]);
-	}
+	if (!check_simd_header(header, simd, cur))
+		return NULL;
 
 	simd->nr_vectors = header[SIMD_NR_VECTORS];
 	simd->vector_qwords = header[SIMD_VECTOR_QWORDS];
 	simd->nr_pred = header[SIMD_NR_PRED];
 	simd->pred_qwords = header[SIMD_PRED_QWORDS];
-
-	size = simd_regs__qwords(simd);
-	if (size > left - SIMD_HEADER_QWORDS)
-		return bad_block(cur, "%u * %u and %u * %u words need %zu, %zu left",
-				 simd->nr_vectors, simd->vector_qwords, simd->nr_pred,
-				 simd->pred_qwords, size, left - SIMD_HEADER_QWORDS);
-
-	/* The masks tell which registers these are. */
-	if (simd->nr_vectors > hweight64(simd->vec_mask) ||
-	    simd->nr_pred > hweight64(simd->pred_mask))
-		return bad_block(cur, "%u vectors and %u predicates, asked for were %lu and %lu",
-				 simd->nr_vectors, simd->nr_pred,
-				 hweight64(simd->vec_mask), hweight64(simd->pred_mask));
-
-	if ((simd->nr_vectors && !simd->vector_qwords) || (simd->nr_pred && !simd->pred_qwords))
-		return bad_block(cur, "registers without a width");
-
 	simd->data = (const u64 *)header + SIMD_HEADER_QWORDS;
-	return header + SIMD_HEADER_QWORDS + size;
+
+	cur->pos = header + SIMD_HEADER_QWORDS;
+	left = cursor__left(cur);
+	size = simd_regs__qwords(simd);
+	if (size > left)
+		return bad_field(cur, "the data of %u * %u and %u * %u words needs %zu, %zu left",
+				 simd->nr_vectors, simd->vector_qwords, simd->nr_pred,
+				 simd->pred_qwords, size, left);
+
+	return cur->pos + size;
 }
 
 /**
@@ -133,16 +170,22 @@ const __u64 *regs_dump__parse(struct regs_dump *regs, const struct perf_event_at
 		return NULL;
 
 	if (!cursor__left(&cur))
-		return bad_block(&cur, "the sample ends before them");
+		return bad_field(&cur, "abi needs 1 word, 0 left");
 
-	regs->abi = *cur.pos++;
+	regs->abi = *cur.pos;
+	if (regs->abi & ~(u64)KNOWN_ABI)
+		return bad_field(&cur, "abi is %#llx, known are the bits %#x",
+				 (unsigned long long)regs->abi, KNOWN_ABI);
+
+	cur.pos++;
 	if (regs->abi == PERF_SAMPLE_REGS_ABI_NONE)
 		return cur.pos;
 
 	regs->mask = intr ? attr->sample_regs_intr : attr->sample_regs_user;
 	nr = hweight64(regs->mask);
 	if (nr > cursor__left(&cur))
-		return bad_block(&cur, "they need %zu words, %zu left", nr, cursor__left(&cur));
+		return bad_field(&cur, "regs of mask %#llx needs %zu words, %zu left",
+				 (unsigned long long)regs->mask, nr, cursor__left(&cur));
 
 	regs->regs = (u64 *)cur.pos;
 	cur.pos += nr;

@@ -46,8 +46,8 @@ enum { V, Z, P, FFR };
 static const struct simd_class arm64_classes[] = {
 	[V]   = { .name = "V", .nr = 32, .qwords = 2 },
 	[Z]   = { .name = "Z", .nr = 32 },
-	[P]   = { .name = "P", .nr = 16, .pred = true },
-	[FFR] = { .name = "FFR", .nr = 1, .first = 16, .pred = true },
+	[P]   = { .name = "P", .nr = 16, .pred = true, .per_byte = true },
+	[FFR] = { .name = "FFR", .nr = 1, .first = 16, .pred = true, .per_byte = true },
 };
 
 static bool is_arm(uint16_t e_machine)

@@ -33,6 +33,8 @@ struct simd_class {
 	u8 qwords;
 	/** @pred: In the predicate mask, else in the vector mask. */
 	bool pred;
+	/** @per_byte: A predicate with a bit for each byte of a vector, else for each lane. */
+	bool per_byte;
 };
 
 #define SIMD_CLASSES_MAX	4

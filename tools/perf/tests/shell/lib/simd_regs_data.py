@@ -13,6 +13,7 @@ import struct
 import sys
 
 VER9, VER10 = 144, 176
+MAGIC = 0x32454c4946524550
 
 SAMPLE_IP, SAMPLE_TID = 1 << 0, 1 << 1
 SAMPLE_REGS_USER, SAMPLE_REGS_INTR = 1 << 12, 1 << 18
@@ -25,12 +26,12 @@ HEADER_HOSTNAME, HEADER_ARCH = 3, 6
 HEADER_BITS = 256
 
 
-def block(abi, gprs, simd=None, header=None):
-    """A register block: header stands for another one than simd has."""
+def block(abi, gprs, simd=None):
+    """A register block."""
     words = [abi] + gprs
     if simd:
         nr_vec, vec_qwords, nr_pred, pred_qwords = simd
-        words += header or list(simd)
+        words += list(simd)
         words += [0x7ec0000000000000 | r << 12 | q
                   for r in range(nr_vec) for q in range(vec_qwords)]
         words += [0x94ed000000000000 | r << 12 | q
@@ -45,44 +46,35 @@ class Case:
         self.user, self.intr = user, intr          # sample_regs_*
         self.vec, self.pred = vec, pred            # qwords, intr mask, user mask
         self.enabled = enabled
-        self.samples = samples                     # pairs of user and intr blocks
+        self.samples = samples                     # lists of the words after PID and TID
 
 
 CASES = {
     # R16 and SSP on one side, two ZMM of three asked for and a predicate on the other.
     'x86': Case('x86_64', user=1 << 24 | 1 << 40, intr=1 << 8,
                 vec=(8, 0x80010004, 0), pred=(1, 0x80, 0x2), samples=[
-                    (block(ABI_64 | ABI_SIMD, [0x16, 0x55], (0, 0, 1, 1)),
-                     block(ABI_64 | ABI_SIMD, [IP], (2, 8, 1, 1))),
-                    (block(0, []), block(ABI_64, [IP])),
+                    block(ABI_64 | ABI_SIMD, [0x16, 0x55], (0, 0, 1, 1)) +
+                    block(ABI_64 | ABI_SIMD, [IP], (2, 8, 1, 1)) + [PHYS_ADDR],
+                    block(0, []) + block(ABI_64, [IP]) + [PHYS_ADDR],
                 ]),
     # The widths of two samples differ; the last task doesn't use SVE.
     'arm64': Case('aarch64', user=1 << 31, intr=1 << 32,
                   vec=(8, 0x80000001, 0x2), pred=(1, 0x18000, 0), samples=[
-                      (block(ABI_64 | ABI_SIMD, [0x5000], (1, 4, 0, 0)),
-                       block(ABI_64 | ABI_SIMD, [IP], (2, 4, 2, 1))),
-                      (block(ABI_64 | ABI_SIMD, [0x5000], (1, 2, 0, 0)),
-                       block(ABI_64 | ABI_SIMD, [IP], (2, 2, 0, 0))),
+                      block(ABI_64 | ABI_SIMD, [0x5000], (1, 4, 0, 0)) +
+                      block(ABI_64 | ABI_SIMD, [IP], (2, 4, 2, 1)) + [PHYS_ADDR],
+                      block(ABI_64 | ABI_SIMD, [0x5000], (1, 2, 0, 0)) +
+                      block(ABI_64 | ABI_SIMD, [IP], (2, 2, 0, 0)) + [PHYS_ADDR],
                   ]),
     # No SIMD fields in the attr: bits 32 and up are XMM registers.
     'legacy': Case('x86_64', user=1 << 7, intr=3 << 38, enabled=0, samples=[
-        (block(ABI_64, [0x5000]), block(ABI_64, [0x33, 0x34])),
+        block(ABI_64, [0x5000]) + block(ABI_64, [0x33, 0x34]) + [PHYS_ADDR],
     ]),
-    # 0xffff vectors, in a sample that has two.
-    'huge': Case('x86_64', user=1 << 7, intr=1 << 8, vec=(4, 0xffff, 0), samples=[
-        (block(ABI_64, [0x5000]),
-         block(ABI_64 | ABI_SIMD, [IP], (2, 4, 0, 0), header=[0xffff, 4, 0, 0])),
-    ]),
-    # A width that makes the size wrap around to a small one.
-    'wrap': Case('x86_64', user=1 << 7, intr=1 << 8, vec=(4, 0xffff, 0), samples=[
-        (block(ABI_64, [0x5000]),
-         block(ABI_64 | ABI_SIMD, [IP], (2, 4, 0, 0), header=[2, (1 << 63) + 4, 0, 0])),
-    ]),
-    # One word less than the header says, but for the physical address.
-    'short': Case('x86_64', user=1 << 7, intr=1 << 8, vec=(4, 0xffff, 0), samples=[
-        (block(ABI_64, [0x5000]),
-         block(ABI_64 | ABI_SIMD, [IP], (2, 4, 0, 0), header=[2, 4, 0, 0])[:-2]),
-    ]),
+    # What mainline's kernel writes: whole classes, R16-R31 and SSP on both sides.
+    'mainline': Case('x86_64', user=0x1ffffff01ff, intr=0x1ffffff01ff,
+                     vec=(8, 0xffffffff, 0xffffffff), pred=(1, 0xff, 0xff), samples=[
+                         block(ABI_64 | ABI_SIMD, [IP] * 34, (32, 8, 8, 1)) +
+                         block(ABI_64 | ABI_SIMD, [IP] * 34, (32, 8, 8, 1)) + [PHYS_ADDR],
+                     ]),
 }
 
 
@@ -116,8 +108,7 @@ class Writer:
     def data(self, case):
         mmap = self.pack('IIQQQ', PID, PID, IP & ~0xfff, 0x100000, 0)
         out = self.event(1, 2, mmap + self.mapped)
-        for user, intr in case.samples:
-            words = user + intr + [PHYS_ADDR]
+        for words in case.samples:
             payload = self.pack('QII', IP, PID, PID)
             payload += self.pack('%dQ' % len(words), *words)
             out += self.event(9, 2, payload)
@@ -127,6 +118,11 @@ class Writer:
         text = text.encode() + b'\0'
         text += bytes(-len(text) % 64)
         return self.pack('I', len(text)) + text
+
+    # PERF_RECORD_HEADER_ATTR says what the events are that follow.
+    def pipe(self, case):
+        return (self.pack('QQ', MAGIC, 16) + self.event(64, 0, self.attr(case)) +
+                self.data(case))
 
     def file(self, case):
         attr = self.attr(case) + self.pack('QQ', 0, 0)
@@ -140,7 +136,7 @@ class Writer:
         for feature in features:
             bitmap[feature // 64] |= 1 << feature % 64
 
-        out = self.pack('QQQ', 0x32454c4946524550, 104, len(attr))
+        out = self.pack('QQQ', MAGIC, 104, len(attr))
         out += self.pack('QQ', attr_at, len(attr))
         out += self.pack('QQ', data_at, len(data))
         out += self.pack('QQ', 0, 0)
@@ -162,4 +158,5 @@ def main():
         f.write(Writer(args[1], mapped).file(CASES[args[0]]))
 
 
-main()
+if __name__ == '__main__':
+    main()

@@ -1,0 +1,95 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# SIMD registers in hostile perf.data files
+
+set -e
+
+shelldir=$(dirname "$0")
+# shellcheck source=lib/setup_python.sh
+. "${shelldir}"/lib/setup_python.sh
+
+err=0
+dir=$(mktemp -d /tmp/__perf_test.simd_regs_hostile.XXXXX)
+perfdata="${dir}/perf.data"
+make_data="${shelldir}/lib/simd_regs_hostile.py"
+
+cleanup() {
+  rm -rf "${dir}"
+  trap - EXIT TERM INT
+}
+
+trap_cleanup() {
+  echo "Unexpected signal in ${FUNCNAME[1]}"
+  cleanup
+  exit 1
+}
+trap trap_cleanup EXIT TERM INT
+
+failed() {
+  echo "$1 [Failed: $2]"
+  cat "${dir}/errors"
+  err=1
+}
+
+# refuses NAME MESSAGE COMMAND...: an error that says where and what, after the
+# good sample, and nothing worse. An error is a negative number, cut to 8 bits;
+# signals come right after 128.
+refuses() {
+  local name=$1 message=$2 status=0
+
+  shift 2
+  "$@" > "${dir}/output" 2> "${dir}/errors" < "${perfdata}" || status=$?
+
+  if [ "${status}" -eq 0 ] || { [ "${status}" -gt 128 ] && [ "${status}" -lt 192 ]; }
+  then
+    failed "${name}" "status ${status}"
+  elif [ "$(grep -c -F -e "${message}" "${dir}/errors")" -ne 1 ]
+  then
+    failed "${name}" "not once: ${message}"
+  elif ! grep -q "at offset 0x[0-9a-f]*: can't parse SAMPLE" "${dir}/errors"
+  then
+    failed "${name}" "no offset in the file"
+  elif grep -q -e 'Sanitizer' -e 'runtime error' "${dir}/errors"
+  then
+    failed "${name}" "sanitizer"
+  fi
+}
+
+# The good sample has been read.
+has_good_sample() {
+  grep -q "$2" "${dir}/output" || failed "$1" "no good sample"
+}
+
+test_case() {
+  local case=$1 order message
+
+  for order in little big
+  do
+    message=$("${PYTHON}" -B "${make_data}" "${case}" "${order}" pipe "${perfdata}")
+    refuses "script -i -, ${case} ${order}" "${message}" perf script -F ip -i -
+    has_good_sample "script -i -, ${case} ${order}" 401136
+
+    message=$("${PYTHON}" -B "${make_data}" "${case}" "${order}" file "${perfdata}")
+    refuses "script, ${case} ${order}" "${message}" perf script -F ip -i "${perfdata}"
+    has_good_sample "script, ${case} ${order}" 401136
+    refuses "report -D, ${case} ${order}" "${message}" perf report -D -i "${perfdata}"
+    has_good_sample "report -D, ${case} ${order}" 'intr regs: '
+    refuses "inject, ${case} ${order}" "${message}" \
+      perf inject -i "${perfdata}" -o "${dir}/inject"
+  done
+}
+
+for case in $("${PYTHON}" -B "${make_data}" list)
+do
+  before=${err}
+  err=0
+  test_case "${case}"
+  if [ "${err}" -eq 0 ]
+  then
+    echo "${case} [Success]"
+    err=${before}
+  fi
+done
+
+cleanup
+exit ${err}
