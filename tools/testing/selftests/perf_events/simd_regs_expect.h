@@ -64,8 +64,8 @@ static bool start_run(struct __test_metadata *_metadata, struct simd_run *run)
 }
 
 /* Collects the samples, ends the run, and has it judged. */
-static void finish_run(struct __test_metadata *_metadata, struct simd_run *run,
-		       const char *name)
+static inline void finish_run(struct __test_metadata *_metadata, struct simd_run *run,
+			      const char *name)
 {
 	int err = simd_run_collect(run);
 

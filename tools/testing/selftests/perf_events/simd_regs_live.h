@@ -26,6 +26,8 @@
 
 /* Instead of the number of a system call: trap to the kernel in another way */
 #define SIMD_CALL_TRAP		(-1)
+/* ... or change to SVCR, argument 0, and spin, argument 2, with the marker, argument 1 */
+#define SIMD_CALL_MODE		(-2)
 
 /* Offsets into struct simd_live */
 #define LIVE_MARKER		0

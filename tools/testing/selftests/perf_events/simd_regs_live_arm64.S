@@ -18,6 +18,7 @@
 /* Of the architecture's SME, by number: an assembler may not know it yet. */
 #define SMSTART_SM	.inst 0xd503437f
 #define SMSTOP_SM	.inst 0xd503427f
+#define SVCR		s3_3_c4_c2_2
 
 #define FRAME		(96 + 64)
 
@@ -134,6 +135,8 @@ simd_live_begin:
 	ldr	x8, [x21, #CALL_NR]
 	cmn	x8, #1
 	b.eq	.Ltrap
+	cmn	x8, #2
+	b.eq	.Lmode
 	ldr	x0, [x21, #CALL_ARG0]
 	ldr	x1, [x21, #CALL_ARG1]
 	ldr	x2, [x21, #CALL_ARG2]
@@ -152,6 +155,16 @@ simd_live_begin:
 	b	.Lcall
 .Ltrap:
 	mrs	x9, midr_el1		/* which the kernel emulates */
+	b	.Lnext
+.Lmode:
+	ldr	x9, [x21, #CALL_ARG0]
+	mov	x28, #0
+	msr	SVCR, x9
+	ldr	x28, [x21, #CALL_ARG1]
+	ldr	x9, [x21, #CALL_ARG2]
+.Lmode_spin:
+	subs	x9, x9, #1
+	b.hi	.Lmode_spin
 	b	.Lnext
 .Lfailed:
 	ldr	x9, [x19, #LIVE_FAILED]

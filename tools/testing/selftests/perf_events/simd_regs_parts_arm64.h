@@ -14,6 +14,8 @@
 #define SIMD_MARK_Z		0x0002	/* their further words */
 #define SIMD_MARK_P		0x0008
 #define SIMD_MARK_FFR		0x0010
+/* No part: a signal handler has returned to where the marker was set. */
+#define SIMD_MARK_RESUMED	0x4000
 /* The vector length in units of 16 bytes */
 #define SIMD_MARK_VQ(vq)	(((vq) - 1) << 9)
 

@@ -93,6 +93,13 @@ FIXTURE_VARIANT_ADD(sve, z_crypto)
 	.what = SIMD_DO_HASH | SIMD_DO_CTR,
 };
 
+FIXTURE_VARIANT_ADD(sve, z_fork)
+{
+	.cls = "z",
+	ALL(64),
+	.what = SIMD_DO_FORK,
+};
+
 FIXTURE_VARIANT_ADD(sve, z_cycles)
 {
 	.cls = "z",
@@ -240,6 +247,20 @@ FIXTURE_VARIANT_ADD(sve, streaming_signals)
 	.what = SIMD_DO_SIGNAL | SIMD_DO_TIMER,
 };
 
+FIXTURE_VARIANT_ADD(sve, streaming_crypto)
+{
+	.cls = "streaming",
+	ALL(32),
+	.what = SIMD_DO_HASH | SIMD_DO_CTR,
+};
+
+FIXTURE_VARIANT_ADD(sve, streaming_fork)
+{
+	.cls = "streaming",
+	ALL(32),
+	.what = SIMD_DO_FORK,
+};
+
 FIXTURE_VARIANT_ADD(sve, streaming_cycles)
 {
 	.cls = "streaming",
@@ -293,6 +314,7 @@ FIXTURE_SETUP(sve)
 	/* A signal's return replaces the registers, which takes a while. */
 	if (variant->what & (SIMD_DO_SIGNAL | SIMD_DO_TIMER))
 		self->run->check.kernel_may_lack = true;
+	self->run->check.exits = variant->what & SIMD_DO_FORK;
 	/* Predicates are absent until SVE is used. */
 	if (!variant->vectors) {
 		self->run->check.kernel_may_lack = true;
@@ -434,47 +456,6 @@ TEST_F_TIMEOUT(mixed, modes, SIMD_TEST_SECONDS)
 	finish_run(_metadata, self->run, "mixed modes");
 	EXPECT_GT(self->run->check.n.user[1].exact, 0UL);
 	EXPECT_GT(self->run->check.n.user[1].exact_of[SIMD_P_FFR], 0UL);
-}
-
-/* Events that leave out what there is to show have nothing to show. */
-TEST(excluded)
-{
-	struct simd_run *run;
-	unsigned int side;
-
-	if (geteuid())
-		SKIP(return, "needs root");
-	for (side = 0; side < 2; side++) {
-		struct simd_worker *w;
-		int err;
-
-		run = simd_run_new(SIMD_EACH_TASK, false, 0);
-		simd_run_use_cycles(run);
-		run->attr.exclude_user = side == 0;
-		run->attr.exclude_kernel = side == 1;
-		w = simd_run_add(run, 0x6300, SIMD_DO_SYSCALLS);
-		w->spin = 100;
-		run->min_samples = 500;
-		err = simd_run_start(run);
-		if (err == -ENOENT || err == -EOPNOTSUPP) {
-			simd_run_free(run);
-			SKIP(return, "no PMU: %s", strerror(-err));
-		}
-		ASSERT_EQ(0, err);
-		EXPECT_EQ(0, simd_run_collect(run));
-		EXPECT_EQ(0, simd_run_stop(run));
-		simd_check_print(&run->check, side ? "exclude_kernel" : "exclude_user");
-		EXPECT_EQ(0UL, run->check.n.wrong + run->check.n.foreign +
-			       run->check.n.malformed);
-		if (side) {
-			EXPECT_EQ(0UL, run->check.n.intr[1].exact);
-			EXPECT_GT(run->check.n.intr[0].exact, 0UL);
-		} else {
-			EXPECT_EQ(0UL, run->check.n.user[0].exact + run->check.n.user[1].exact);
-			EXPECT_GT(run->check.n.user[1].absent, 0UL);
-		}
-		simd_run_free(run);
-	}
 }
 
 TEST_HARNESS_MAIN

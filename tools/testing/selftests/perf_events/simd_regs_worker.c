@@ -33,13 +33,14 @@
 
 /* A pattern together with what loads it */
 struct pattern {
+	const struct simd_class *cls;
 	struct simd_live live;
 	void *image, *dump;
 };
 
 static struct pattern handler_pattern;
-static const struct simd_class *handler_class;
 static struct simd_status *handler_status;
+static bool handler_resumes;
 static const __u64 never_stop;
 
 static void add_call(struct simd_call *calls, unsigned int *nr, __u64 number,
@@ -134,9 +135,10 @@ static int set_calls(unsigned int what, struct simd_call *calls, unsigned int *n
 	return err;
 }
 
-static __u16 worker_flags(const struct simd_worker *w, unsigned int phase)
+static __u16 worker_flags(const struct simd_worker *w, const struct simd_class *cls,
+			  unsigned int phase)
 {
-	__u16 parts = w->cls->parts, flags = 0;
+	__u16 parts = cls->parts, flags = 0;
 
 	if (w->what & SIMD_DO_CRYPTO)
 		flags |= SIMD_MARK_KFPU;
@@ -148,42 +150,42 @@ static __u16 worker_flags(const struct simd_worker *w, unsigned int phase)
 
 __u64 simd_worker_marker(const struct simd_worker *w, unsigned int phase)
 {
-	return simd_marker(w->seed, phase, worker_flags(w, phase));
+	return simd_marker(w->seed, phase, worker_flags(w, w->cls, phase));
 }
 
-static int new_pattern(struct pattern *p, const struct simd_worker *w, __u16 seed,
-		       __u16 phase)
+static int new_pattern(struct pattern *p, const struct simd_worker *w,
+		       const struct simd_class *cls, __u16 seed, __u16 phase)
 {
-	size_t size = simd_image_size(w->cls);
+	size_t size = simd_image_size(cls);
 
 	memset(p, 0, sizeof(*p));
+	p->cls = cls;
 	p->image = aligned_alloc(64, size);
 	p->dump = aligned_alloc(64, size);
 	if (!p->image || !p->dump)
 		return -ENOMEM;
 	memset(p->dump, 0, size);
 
-	p->live.marker = simd_marker(seed, phase, worker_flags(w, phase));
-	simd_image_fill(w->cls, p->image, p->live.marker);
+	p->live.marker = simd_marker(seed, phase, worker_flags(w, cls, phase));
+	simd_image_fill(cls, p->image, p->live.marker);
 	p->live.image = SIMD_ADDRESS(p->image);
 	p->live.dump = SIMD_ADDRESS(p->dump);
-	p->live.load = w->cls->load;
+	p->live.load = cls->load;
 	p->live.spin = w->spin;
 	p->live.rounds = 1;
 	p->live.stop = SIMD_ADDRESS(&never_stop);
-	set_live(&p->live, w);
+	set_live(&p->live, w, cls);
 	return 0;
 }
 
 /* Keeps @p live, then checks that the registers still held it at the end. */
-static int run_pattern(struct pattern *p, const struct simd_class *cls,
-		       struct simd_status *status)
+static int run_pattern(struct pattern *p, struct simd_status *status)
 {
 	int child = simd_live_run(&p->live);
 
 	if (child)
 		return child;
-	status->corrupted += simd_image_compare(cls, p->dump, p->image);
+	status->corrupted += simd_image_compare(p->cls, p->dump, p->image);
 	if (p->live.failed) {
 		status->failed += p->live.failed;
 		status->error = p->live.error;
@@ -195,38 +197,47 @@ static int run_pattern(struct pattern *p, const struct simd_class *cls,
 /*
  * The interrupted context gets its registers back before its vector registers,
  * so it must not come back with a valid marker: it sets the marker again at the
- * next round, without loading the pattern again.
+ * next round, without loading the pattern again. Where only user mode is sampled,
+ * that does not matter.
  */
 static void handler(int sig, siginfo_t *info, void *context)
 {
+	mcontext_t *regs = &((ucontext_t *)context)->uc_mcontext;
+
 	(void)sig;
 	(void)info;
-	clear_marker(&((ucontext_t *)context)->uc_mcontext);
-	run_pattern(&handler_pattern, handler_class, handler_status);
+	if (handler_resumes)
+		keep_marker(regs);
+	else
+		clear_marker(regs);
+	run_pattern(&handler_pattern, handler_status);
 }
 
 static int set_handler(const struct simd_worker *w, struct simd_status *status)
 {
-	const struct itimerval every_ms = {
-		.it_interval.tv_usec = 1000, .it_value.tv_usec = 1000,
+	/* Often; or so that the task gets to run between two of them. */
+	const unsigned int us = w->what & SIMD_DO_RESUME ? 8000 : 1000;
+	const struct itimerval every = {
+		.it_interval.tv_usec = us, .it_value.tv_usec = us,
 	};
 	struct sigaction sa = {
 		.sa_sigaction = handler, .sa_flags = SA_SIGINFO | SA_RESTART,
 	};
 	int err;
 
-	err = new_pattern(&handler_pattern, w, w->seed, PHASE_HANDLER);
+	err = new_pattern(&handler_pattern, w, w->handler_cls ?: w->cls, w->seed,
+			  PHASE_HANDLER);
 	if (err)
 		return err;
-	handler_class = w->cls;
 	handler_status = status;
+	handler_resumes = w->what & SIMD_DO_RESUME;
 
 	/* One handler at a time: there is one pattern and one dump. */
 	sigaddset(&sa.sa_mask, SIGUSR1);
 	sigaddset(&sa.sa_mask, SIGALRM);
 	if (sigaction(SIGUSR1, &sa, NULL) || sigaction(SIGALRM, &sa, NULL))
 		return -errno;
-	if ((w->what & SIMD_DO_TIMER) && setitimer(ITIMER_REAL, &every_ms, NULL))
+	if ((w->what & SIMD_DO_TIMER) && setitimer(ITIMER_REAL, &every, NULL))
 		return -errno;
 	return 0;
 }
@@ -240,6 +251,12 @@ static int pin_to(int cpu)
 	CPU_ZERO(&set);
 	CPU_SET(cpu, &set);
 	return sched_setaffinity(0, sizeof(set), &set) ? -errno : 0;
+}
+
+static const struct simd_class *enter_phase(const struct simd_worker *w,
+					    unsigned int phase)
+{
+	return w->enter_phase ? w->enter_phase(phase) : w->cls;
 }
 
 /* Everything that can fail, before anybody is told that the worker is ready */
@@ -258,14 +275,14 @@ static struct pattern *set_up(const struct simd_worker *w, struct pattern *child
 	if (!err && w->more_calls)
 		err = w->more_calls(calls, &nr_calls);
 	for (i = 0; !err && i < w->nr_phases; i++) {
-		err = new_pattern(&patterns[i], w, w->seed, i);
+		err = new_pattern(&patterns[i], w, enter_phase(w, i), w->seed, i);
 		patterns[i].live.rounds = w->rounds;
 		patterns[i].live.calls = SIMD_ADDRESS(calls);
 		patterns[i].live.nr_calls = nr_calls;
 		patterns[i].live.stop = SIMD_ADDRESS(&shared->stop);
 	}
 	if (!err)
-		err = new_pattern(child, w, SIMD_CHILD_SEED(w->seed), PHASE_CHILD);
+		err = new_pattern(child, w, w->cls, SIMD_CHILD_SEED(w->seed), PHASE_CHILD);
 	if (!err && (w->what & (SIMD_DO_SIGNAL | SIMD_DO_TIMER)))
 		err = set_handler(w, status);
 	status->setup_error = err;
@@ -291,8 +308,9 @@ void simd_worker_run(const struct simd_worker *w, struct simd_shared *shared,
 
 	wait_for_go(shared);
 	while (!simd_get(shared->stop)) {
-		if (run_pattern(&patterns[i], w->cls, status)) {
-			run_pattern(&child, w->cls, status);
+		enter_phase(w, i);
+		if (run_pattern(&patterns[i], status)) {
+			run_pattern(&child, status);
 			_exit(0);
 		}
 		status->phases++;

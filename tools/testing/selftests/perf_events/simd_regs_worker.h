@@ -33,6 +33,7 @@
 #define SIMD_DO_SHSTK		0x2000	/* have a shadow stack */
 #define SIMD_DO_INIT		0x4000	/* parts in initial state, others each phase */
 #define SIMD_DO_TRAP		0x8000	/* into the kernel by no system call: arm64 */
+#define SIMD_DO_RESUME		0x10000	/* with the marker, after a handler: arm64 */
 #define SIMD_DO_CRYPTO		(SIMD_DO_HASH | SIMD_DO_CBC | SIMD_DO_CTR | SIMD_DO_XTS)
 #define SIMD_DO_SYSCALLS	(SIMD_DO_GETPPID | SIMD_DO_READ | SIMD_DO_PIPE)
 
@@ -51,6 +52,9 @@ struct simd_worker {
 	__u64 spin;			/* loop iterations per round */
 	__u64 rounds;		/* per pattern */
 	int cpu;			/* -1: any */
+	const struct simd_class *handler_cls;	/* NULL: the same */
+	/* Prepares the task for a phase and says which class is to be loaded in it. */
+	const struct simd_class *(*enter_phase)(unsigned int phase);
 	/* Adds calls of a test's own; returns 0 or a negative errno. */
 	int (*more_calls)(struct simd_call *calls, unsigned int *nr_calls);
 	const char *program;		/* exec this instead: simd_regs_exec */

@@ -31,26 +31,43 @@ static __u16 without_parts(__u16 parts, __u16 missing)
 
 /*
  * How to load the registers. System calls keep the V registers, and nothing else
- * of SVE; from streaming mode they return without anything.
+ * of SVE; from streaming mode they return without anything. A test's own calls
+ * may change them all.
  */
-static void set_live(struct simd_live *live, const struct simd_worker *w)
+static void set_live(struct simd_live *live, const struct simd_worker *w,
+		     const struct simd_class *cls)
 {
 	const __u64 sve = SIMD_MARK_Z | SIMD_MARK_P | SIMD_MARK_FFR;
+	bool calls = w->what & ~SIMD_DO_TRAP || w->more_calls;
 
-	live->rfbm = w->cls->parts & SIMD_MARK_FFR ? 1 << SIMD_LIVE_FFR_BIT : 0;
+	live->rfbm = cls->parts & SIMD_MARK_FFR ? 1 << SIMD_LIVE_FFR_BIT : 0;
 	live->call_marker = live->marker;
-	if (!(w->what & ~SIMD_DO_TRAP) || w->cls->load == SIMD_LOAD_V)
+	if (w->more_calls || (calls && cls->load != SIMD_LOAD_V))
+		live->rfbm |= 1 << SIMD_LIVE_RELOAD_BIT;
+	if (!calls || cls->load == SIMD_LOAD_V)
 		return;
-	live->rfbm |= 1 << SIMD_LIVE_RELOAD_BIT;
-	live->call_marker = w->cls->load == SIMD_LOAD_STREAMING ? 0 :
+	live->call_marker = cls->load == SIMD_LOAD_STREAMING ? 0 :
 			    (live->marker & ~sve) | SIMD_MARK_MORE;
+}
+
+static bool has_marker(const mcontext_t *regs)
+{
+	return regs->pc >= (uintptr_t)simd_live_begin &&
+	       regs->pc < (uintptr_t)simd_live_end && regs->regs[28];
 }
 
 /* The interrupted code is to go on without a marker. */
 static void clear_marker(mcontext_t *regs)
 {
-	if (regs->pc >= (uintptr_t)simd_live_begin && regs->pc < (uintptr_t)simd_live_end)
+	if (has_marker(regs))
 		regs->regs[28] = 0;
+}
+
+/* ... with it, and saying that its registers have been restored. */
+static void keep_marker(mcontext_t *regs)
+{
+	if (has_marker(regs))
+		regs->regs[28] |= SIMD_MARK_RESUMED;
 }
 
 /* There are, but not in the registers that are sampled here. */

@@ -28,9 +28,11 @@ static __u16 without_parts(__u16 parts, __u16 missing)
 }
 
 /* How to load the registers; nothing changes them. */
-static void set_live(struct simd_live *live, const struct simd_worker *w)
+static void set_live(struct simd_live *live, const struct simd_worker *w,
+		     const struct simd_class *cls)
 {
-	live->rfbm = w->cls->xfeatures;
+	(void)w;
+	live->rfbm = cls->xfeatures;
 }
 
 /* The interrupted code is to go on without a marker. */
@@ -39,6 +41,12 @@ static void clear_marker(mcontext_t *regs)
 	if (regs->gregs[REG_RIP] >= (greg_t)simd_live_begin &&
 	    regs->gregs[REG_RIP] < (greg_t)simd_live_end)
 		regs->gregs[REG_R8] = 0;
+}
+
+/* No test here samples user mode alone. */
+static void keep_marker(mcontext_t *regs)
+{
+	clear_marker(regs);
 }
 
 /*

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Writes the vector registers of a running worker from outside, by ptrace: the
+ * regsets NT_ARM_SVE and NT_ARM_SSVE, which are the mode as well.
+ */
+#include <elf.h>
+#include <errno.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/ptrace.h>
+#include <sys/uio.h>
+#include <sys/wait.h>
+
+#include <asm/hwcap.h>
+#include <asm/ptrace.h>
+
+#include "simd_regs_debugger.h"
+#include "simd_regs_live.h"
+#include "simd_regs_pattern.h"
+
+#ifndef NT_ARM_SSVE
+#define NT_ARM_SSVE	0x40b
+#endif
+
+#define MAX_VQ		16
+#define NR_VECTORS	32
+#define V_STRIDE	32	/* in an image of V registers */
+#define V_BYTES		16
+#define TRIES		1000
+
+/* Of simd_live_run(): where its struct simd_live is, and the marker */
+#define LIVE_REG	19
+#define MARKER_REG	28
+
+struct regset {
+	struct user_sve_header header;
+	char data[SVE_PT_SIZE(MAX_VQ, SVE_PT_REGS_SVE)];
+};
+
+static int get_set(int request, pid_t pid, unsigned int type, void *data, size_t size)
+{
+	struct iovec iov = { .iov_base = data, .iov_len = size };
+
+	return ptrace(request, pid, type, &iov) ? -errno : 0;
+}
+
+static int go_on(pid_t pid)
+{
+	return ptrace(PTRACE_CONT, pid, NULL, NULL) ? -errno : 0;
+}
+
+int simd_debugger_attach(pid_t pid)
+{
+	return ptrace(PTRACE_SEIZE, pid, NULL, NULL) ? -errno : 0;
+}
+
+static int stop(pid_t pid)
+{
+	int status;
+
+	if (ptrace(PTRACE_INTERRUPT, pid, NULL, NULL) ||
+	    waitpid(pid, &status, 0) != pid)
+		return -errno;
+	return WIFSTOPPED(status) ? 0 : -ESRCH;
+}
+
+int simd_debugger_detach(pid_t pid)
+{
+	int err = stop(pid);
+
+	if (err)
+		return err;
+	return ptrace(PTRACE_DETACH, pid, NULL, NULL) ? -errno : 0;
+}
+
+/* Stops it where a marker holds. */
+static int stop_live(pid_t pid, struct user_pt_regs *regs)
+{
+	unsigned int i;
+	int err;
+
+	for (i = 0; i < TRIES; i++) {
+		err = stop(pid) ?:
+		      get_set(PTRACE_GETREGSET, pid, NT_PRSTATUS, regs, sizeof(*regs));
+		if (err)
+			return err;
+		if (regs->pc >= (uintptr_t)simd_live_begin &&
+		    regs->pc < (uintptr_t)simd_live_end)
+			return 0;
+		err = go_on(pid);
+		if (err)
+			return err;
+	}
+	return -ETIME;
+}
+
+/* Out of streaming mode, and no longer a task that uses SVE */
+static int write_v(pid_t pid, const char *image)
+{
+	const size_t size = SVE_PT_SIZE(1, SVE_PT_REGS_FPSIMD);
+	static struct regset set;
+	unsigned int reg;
+	int err;
+
+	memset(&set, 0, sizeof(set));
+	if (getauxval(AT_HWCAP) & HWCAP_SVE) {
+		err = get_set(PTRACE_GETREGSET, pid, NT_ARM_SVE, &set, sizeof(set));
+		if (err)
+			return err;
+	}
+	set.header.size = size;
+	set.header.flags = SVE_PT_REGS_FPSIMD;
+	for (reg = 0; reg < NR_VECTORS; reg++)
+		memcpy((char *)&set + SVE_PT_FPSIMD_OFFSET + reg * V_BYTES,
+		       image + reg * V_STRIDE, V_BYTES);
+	memset((char *)&set + SVE_PT_FPSIMD_OFFSET + NR_VECTORS * V_BYTES, 0,
+	       sizeof(struct user_fpsimd_state) - NR_VECTORS * V_BYTES);
+
+	return get_set(PTRACE_SETREGSET, pid, NT_ARM_SVE, &set, size);
+}
+
+/* The image is what the regset has: Z, P, FFR. FPSR and FPCR stay zero. */
+static int write_sve(pid_t pid, unsigned int type, unsigned int vq, const char *image)
+{
+	const size_t size = SVE_PT_SIZE(vq, SVE_PT_REGS_SVE);
+	static struct regset set;
+
+	memset(&set, 0, sizeof(set));
+	set.header.size = size;
+	set.header.flags = SVE_PT_REGS_SVE;
+	set.header.vl = vq * 16;
+	memcpy((char *)&set + SVE_PT_SVE_OFFSET, image,
+	       SVE_PT_SVE_FFR_OFFSET(vq) + SVE_PT_SVE_FFR_SIZE(vq) - SVE_PT_SVE_OFFSET);
+
+	return get_set(PTRACE_SETREGSET, pid, type, &set, size);
+}
+
+static int write_vectors(pid_t pid, const struct simd_class *cls, __u64 marker)
+{
+	static char image[sizeof(struct regset)];
+
+	if (simd_image_size(cls) > sizeof(image))
+		return -E2BIG;
+	simd_image_fill(cls, image, marker);
+
+	switch (cls->load) {
+	case SIMD_LOAD_SVE:
+		return write_sve(pid, NT_ARM_SVE, simd_marker_vq(cls->parts), image);
+	case SIMD_LOAD_STREAMING:
+		return write_sve(pid, NT_ARM_SSVE, simd_marker_vq(cls->parts), image);
+	default:
+		return write_v(pid, image);
+	}
+}
+
+/* The task sets the marker anew in each round: that is to be this one. */
+static int write_marker(pid_t pid, struct user_pt_regs *regs, __u64 marker)
+{
+	static const size_t words[] = {
+		offsetof(struct simd_live, marker),
+		offsetof(struct simd_live, call_marker),
+	};
+	unsigned int i;
+
+	for (i = 0; i < sizeof(words) / sizeof(*words); i++) {
+		if (ptrace(PTRACE_POKEDATA, pid, regs->regs[LIVE_REG] + words[i], marker))
+			return -errno;
+	}
+	regs->regs[MARKER_REG] = marker;
+	return get_set(PTRACE_SETREGSET, pid, NT_PRSTATUS, regs, sizeof(*regs));
+}
+
+int simd_debugger_write(pid_t pid, const struct simd_class *cls, __u64 marker)
+{
+	struct user_pt_regs regs;
+	int err;
+
+	err = stop_live(pid, &regs);
+	if (err)
+		return err;
+	err = write_vectors(pid, cls, marker) ?: write_marker(pid, &regs, marker);
+	return go_on(pid) ?: err;
+}

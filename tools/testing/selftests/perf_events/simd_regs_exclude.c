@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Every combination of exclude_user, exclude_kernel, exclude_hv, exclude_host and
+ * exclude_guest: there are samples of the levels that are not excluded, as
+ * Documentation/arch/arm64/perf.rst has it, and SIMD registers of nothing else.
+ *
+ * What is sampled is a CPU on which a task spins, makes system calls, and enters a
+ * guest if there is KVM.
+ */
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/klog.h>
+#include <time.h>
+
+#include "kselftest_harness.h"
+#include "simd_regs_arm64.h"
+#include "simd_regs_expect.h"
+#include "simd_regs_record.h"
+#include "simd_regs_vm.h"
+
+/* Hits of a level that show that it is sampled, and how long to wait for them */
+#define ENOUGH		40
+#define MOST_MS		5000
+/* ... and how long to see that there are none */
+#define LEAST_MS	60
+/* The share of a level that is not sampled: an interrupt comes late at times. */
+#define SKID_PERCENT	10
+
+enum { USER, KERNEL, GUEST, NR_LEVELS };
+
+static const char * const level_names[NR_LEVELS] = { "user", "kernel", "guest" };
+
+/* Hits by what the record says; hidden ones are not to be known of, and have no IP. */
+struct hits {
+	unsigned long of[NR_LEVELS];
+	unsigned long hidden, all;
+};
+
+FIXTURE(exclude)
+{
+	struct simd_run *run;
+	struct hits hits;
+	bool guest;
+	bool hypervisor;	/* code at EL2 that is not of the kernel: nVHE */
+};
+
+FIXTURE_VARIANT(exclude)
+{
+	bool cycles;
+};
+
+FIXTURE_VARIANT_ADD(exclude, cycles)
+{
+	.cycles = true,
+};
+
+FIXTURE_VARIANT_ADD(exclude, clock)
+{
+};
+
+/* KVM says in the log where it runs. */
+static bool kvm_is_nvhe(void)
+{
+	const int read_all = 3, get_size = 10;
+	int size = klogctl(get_size, NULL, 0);
+	char *log = size > 0 ? calloc(1, size + 1) : NULL;
+	bool vhe;
+
+	if (!log)
+		return false;
+	klogctl(read_all, log, size);
+	vhe = strstr(log, ": VHE mode initialized");
+	free(log);
+	return !vhe;
+}
+
+FIXTURE_SETUP(exclude)
+{
+	const struct simd_class *cls = simd_class_find(have_class("z") ? "z" : "all");
+	struct simd_worker *w;
+
+	if (geteuid())
+		SKIP(return, "needs root");
+	self->guest = !access("/dev/kvm", R_OK | W_OK);
+	self->hypervisor = self->guest && kvm_is_nvhe();
+
+	self->run = simd_run_new(SIMD_EACH_CPU, true, 1);
+	if (variant->cycles)
+		simd_run_use_cycles(self->run);
+	simd_attr_parts(&self->run->attr, cls->parts & ~SIMD_MARK_MORE);
+	w = simd_run_add(self->run, 0x6a00, SIMD_DO_SYSCALLS | SIMD_DO_TRAP);
+	w->cls = cls;
+	w->spin = 1000;
+	if (self->guest)
+		w->more_calls = simd_vm_add;
+}
+
+FIXTURE_TEARDOWN(exclude)
+{
+	simd_run_free(self->run);
+}
+
+static void judge(const struct perf_event_header *header, void *arg)
+{
+	FIXTURE_DATA(exclude) *self = arg;
+	struct simd_sample s;
+
+	simd_check_record(header, &self->run->check);
+	if (header->type != PERF_RECORD_SAMPLE ||
+	    simd_decode(header, &self->run->attr, &s))
+		return;
+
+	self->hits.all++;
+	if (simd_in_user_mode(&s))
+		self->hits.of[USER]++;
+	else if (!s.ip)
+		self->hits.hidden++;
+	else
+		self->hits.of[simd_in_guest(&s) ? GUEST : KERNEL]++;
+}
+
+/*
+ * Which levels there are to be samples of. The guest is in its kernel and in its
+ * user mode. The clock counts nothing, so it has no counters to stop in a guest or
+ * outside: it knows user mode from the rest only, of which KVM and its guest are.
+ */
+static void expected_levels(const struct perf_event_attr *attr, bool cycles, bool guest,
+			    bool *expected)
+{
+	expected[USER] = !attr->exclude_user;
+	expected[KERNEL] = !attr->exclude_kernel;
+	expected[GUEST] = guest && !attr->exclude_guest && !attr->exclude_kernel;
+	if (!cycles)
+		return;
+
+	expected[USER] &= !attr->exclude_host;
+	expected[KERNEL] &= !attr->exclude_host;
+	expected[GUEST] |= guest && !attr->exclude_guest && !attr->exclude_user;
+}
+
+/* Collects until there is enough of what is expected. */
+static void collect(FIXTURE_DATA(exclude) *self, const bool *expected)
+{
+	struct simd_event *event = &self->run->events[0];
+	unsigned int ms, level;
+	bool enough = false;
+
+	memset(&self->hits, 0, sizeof(self->hits));
+	memset(&self->run->check.n, 0, sizeof(self->run->check.n));
+	for (ms = 0; ms < LEAST_MS || (!enough && ms < MOST_MS); ms += 5) {
+		usleep(5000);
+		simd_event_drain(event, judge, self);
+		enough = true;
+		for (level = 0; level < NR_LEVELS; level++)
+			enough &= !expected[level] || self->hits.of[level] >= ENOUGH;
+	}
+	simd_event_disable(event);
+	simd_event_drain(event, judge, self);
+}
+
+static unsigned long shown(const struct simd_side_count *n)
+{
+	return n->exact + n->unmarked + n->kfpu;
+}
+
+static void expect_levels(struct __test_metadata *_metadata,
+			  FIXTURE_DATA(exclude) *self, const bool *expected,
+			  const char *name)
+{
+	const struct perf_event_attr *attr = &self->run->attr;
+	const struct hits *hits = &self->hits;
+	unsigned long skid = hits->all * SKID_PERCENT / 100;
+	bool hypervisor = self->hypervisor && !attr->exclude_hv && !attr->exclude_host;
+	unsigned int level;
+
+	if (!expected[USER] && !expected[KERNEL] && !expected[GUEST])
+		skid = 0;
+	for (level = 0; level < NR_LEVELS; level++) {
+		unsigned long least = expected[level] ? ENOUGH : 0;
+		unsigned long most = expected[level] ? ULONG_MAX : skid;
+
+		EXPECT_GE(hits->of[level], least)
+			TH_LOG("%s: hits of the %s", name, level_names[level]);
+		EXPECT_LE(hits->of[level], most)
+			TH_LOG("%s: hits of the %s", name, level_names[level]);
+	}
+	/* The hypervisor is counted, but its hits come when the kernel runs again. */
+	if (!hypervisor)
+		EXPECT_LE(hits->hidden, attr->exclude_kernel ? skid : 0)
+			TH_LOG("%s: hits of what is hidden", name);
+}
+
+/* All SIMD registers belong to user mode of the host. */
+static void expect_registers(struct __test_metadata *_metadata,
+			     const struct simd_run *run, const bool *expected,
+			     const char *name)
+{
+	const struct simd_count *n = &run->check.n;
+
+	if (run->attr.exclude_user || run->attr.exclude_host) {
+		EXPECT_EQ(0UL, shown(&n->user[0]) + shown(&n->user[1]) +
+			       shown(&n->intr[0]) + shown(&n->intr[1]))
+			TH_LOG("%s: registers of what is excluded", name);
+		return;
+	}
+	EXPECT_GT(n->user[0].exact, 0UL);
+	EXPECT_GT(n->intr[0].exact, 0UL);
+	if (expected[KERNEL])
+		EXPECT_GT(n->user[1].exact, 0UL);
+}
+
+static void walk(struct __test_metadata *_metadata, FIXTURE_DATA(exclude) *self,
+		 unsigned int combination, bool cycles)
+{
+	struct simd_run *run = self->run;
+	struct perf_event_attr *attr = &run->attr;
+	bool expected[NR_LEVELS], none;
+	char name[64];
+
+	attr->exclude_user = combination & 1;
+	attr->exclude_kernel = combination >> 1 & 1;
+	attr->exclude_hv = combination >> 2 & 1;
+	attr->exclude_host = combination >> 3 & 1;
+	attr->exclude_guest = combination >> 4 & 1;
+	snprintf(name, sizeof(name), "exclude%s%s%s%s%s", attr->exclude_user ? " user" : "",
+		 attr->exclude_kernel ? " kernel" : "", attr->exclude_hv ? " hv" : "",
+		 attr->exclude_host ? " host" : "", attr->exclude_guest ? " guest" : "");
+
+	simd_event_close(&run->events[0]);
+	ASSERT_EQ(0, simd_event_open(&run->events[0], attr, -1, simd_run_cpu(), NULL))
+		TH_LOG("%s", name);
+	ASSERT_EQ(0, simd_event_enable(&run->events[0]));
+
+	expected_levels(attr, cycles, self->guest, expected);
+	collect(self, expected);
+	/* Whose registers are not to be seen lacks them. */
+	none = attr->exclude_user || attr->exclude_host;
+	run->check.may_lack = none ? ULONG_MAX : 0;
+	run->check.kernel_may_lack = true;
+	expect_clean(_metadata, &run->check, name);
+	printf("# %s: hits of user %lu kernel %lu guest %lu hidden %lu\n", name,
+	       self->hits.of[USER], self->hits.of[KERNEL], self->hits.of[GUEST],
+	       self->hits.hidden);
+	expect_levels(_metadata, self, expected, name);
+	expect_registers(_metadata, run, expected, name);
+}
+
+TEST_F_TIMEOUT(exclude, levels, SIMD_TEST_SECONDS)
+{
+	unsigned int combination;
+	int fd;
+
+	fd = simd_perf_event_open(&self->run->attr, 0, -1, -1);
+	if (fd < 0 && variant->cycles)
+		SKIP(return, "no PMU that interrupts: %s", strerror(errno));
+	close(fd);
+	if (!start_run(_metadata, self->run))
+		return;
+	for (combination = 0; combination < 32; combination++)
+		walk(_metadata, self, combination, variant->cycles);
+	EXPECT_EQ(0, simd_run_stop(self->run));
+}
+
+TEST_HARNESS_MAIN
