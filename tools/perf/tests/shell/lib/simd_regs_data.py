@@ -26,10 +26,12 @@ HEADER_HOSTNAME, HEADER_ARCH = 3, 6
 HEADER_BITS = 256
 
 
-def block(abi, gprs, simd=None):
-    """A register block."""
+def block(abi, gprs, simd=None, data=None):
+    """A register block, with other words in the vectors and predicates if there is data."""
     words = [abi] + gprs
-    if simd:
+    if data:
+        words += list(simd) + data
+    elif simd:
         nr_vec, vec_qwords, nr_pred, pred_qwords = simd
         words += list(simd)
         words += [0x7ec0000000000000 | r << 12 | q
@@ -69,6 +71,21 @@ CASES = {
     'legacy': Case('x86_64', user=1 << 7, intr=3 << 38, enabled=0, samples=[
         block(ABI_64, [0x5000]) + block(ABI_64, [0x33, 0x34]) + [PHYS_ADDR],
     ]),
+    # Floats: zeros, ones, a lane that is no number, an infinite and a denormal one,
+    # something in the upper half only; 4 of 8 lanes on, none.
+    'lanes': Case('x86_64', user=1 << 7, intr=1 << 8, vec=(4, 0x1f, 0), pred=(1, 0x3, 0),
+                  samples=[
+                      block(ABI_64, [0x5000]) +
+                      block(ABI_64 | ABI_SIMD, [IP], (5, 4, 2, 1), data=[
+                          0, 0, 0, 0,
+                          0x3f8000003f800000, 0x3f8000003f800000,
+                          0x3f8000003f800000, 0x3f8000003f800000,
+                          0x7fc0000040000000, 0, 0, 0,
+                          0x000000017f800000, 0, 0, 0,
+                          0, 0, 0, 0xc0490fdb00000000,
+                          0x55, 0,
+                      ]) + [PHYS_ADDR],
+                  ]),
     # What mainline's kernel writes: whole classes, R16-R31 and SSP on both sides.
     'mainline': Case('x86_64', user=0x1ffffff01ff, intr=0x1ffffff01ff,
                      vec=(8, 0xffffffff, 0xffffffff), pred=(1, 0xff, 0xff), samples=[

@@ -1,0 +1,160 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# SIMD registers as lanes, in JSON and by symbol
+
+set -e
+
+shelldir=$(dirname "$0")
+# shellcheck source=lib/setup_python.sh
+. "${shelldir}"/lib/setup_python.sh
+
+err=0
+dir=$(mktemp -d /tmp/__perf_test.simd_regs_views.XXXXX)
+perfdata="${dir}/perf.data"
+
+cleanup() {
+  rm -rf "${dir}"
+  trap - EXIT TERM INT
+}
+
+trap_cleanup() {
+  echo "Unexpected signal in ${FUNCNAME[1]}"
+  cleanup
+  exit 1
+}
+trap trap_cleanup EXIT TERM INT
+
+# Compare what is in the file "output" with standard input, without indentation.
+check() {
+  if ! sed 's/^\t*//' | diff - "${dir}/output" > "${dir}/diff"
+  then
+    echo "$1 [Failed]"
+    cat "${dir}/diff"
+    err=1
+    return
+  fi
+  echo "$1 [Success]"
+}
+
+test_script() {
+  perf script -F iregs --simd-type="$1" -i "${perfdata}" 2> /dev/null |
+    grep -o -e 'YMM[23]:[^ ]*' -e 'OPMASK0:[^ ]*' > "${dir}/output" || true
+}
+
+test_dump() {
+  perf report -D --simd-type="$1" -i "${perfdata}" 2> /dev/null |
+    grep -a -e 'YMM\[[34]\] ' -e 'OPMASK' > "${dir}/output" || true
+}
+
+test_order() {
+  "${PYTHON}" -B "${shelldir}"/lib/simd_regs_data.py lanes "$1" "${perfdata}"
+
+  test_script f32
+  check "script --simd-type=f32, $1" <<- EOF
+	YMM2:f32{2,nan,0,0,0,0,0,0}
+	YMM3:f32{inf,1.4013e-45,0,0,0,0,0,0}
+	OPMASK0:f32{1,0,1,0,1,0,1,0}
+	EOF
+
+  test_script i32,high
+  check "script --simd-type=i32,high, $1" <<- EOF
+	YMM2:i32{0,0,0,0,0,0,2143289344,1073741824}
+	YMM3:i32{0,0,0,0,0,0,1,2139095040}
+	OPMASK0:i32{0,1,0,1,0,1,0,1}
+	EOF
+
+  test_dump f32
+  check "report -D --simd-type=f32, $1" <<- EOF
+	.... YMM[3] f32[0]: inf 1.4013e-45 0 0
+	.... YMM[3] f32[4]: 0 0 0 0
+	.... YMM[4] f32[0]: 0 0 0 0
+	.... YMM[4] f32[4]: 0 0 0 -3.1415927
+	.... OPMASK[0] f32[0]: 1 0 1 0 1 0 1 0
+	.... OPMASK[1] f32[0]: 0 0 0 0 0 0 0 0
+	EOF
+
+  # Both sides of a sample, in JSON that others can read.
+  rm -f "${dir}/json"
+  perf data convert --to-json "${dir}/json" -i "${perfdata}" > /dev/null 2>&1 || true
+  "${PYTHON}" - "${dir}/json" > "${dir}/output" <<- EOF
+	import json, sys
+	for sample in json.load(open(sys.argv[1]))['samples']:
+	    print(sorted(sample['iregs']), sample['uregs'])
+	    print(sample['iregs']['YMM4'][:26], sample['iregs']['OPMASK0'], sample['iregs']['IP'])
+	EOF
+  check "data convert --to-json, $1" <<- EOF
+	['IP', 'OPMASK0', 'OPMASK1', 'YMM0', 'YMM1', 'YMM2', 'YMM3', 'YMM4'] {'SP': '0x5000'}
+	0xc0490fdb0000000000000000 0x0000000000000055 0x401136
+	EOF
+}
+
+# The script that sums it up works on JSON, too. It isn't installed with all perfs.
+test_by_symbol() {
+  local script
+
+  for script in "$(perf --exec-path)/scripts/python/simd-regs.py" \
+                "${shelldir}/../../scripts/python/simd-regs.py"
+  do
+    [ ! -f "${script}" ] || break
+  done
+  if [ ! -f "${script}" ]
+  then
+    echo "by symbol [Skipped no script]"
+    return
+  fi
+
+  "${PYTHON}" "${script}" --json "${dir}/json" --html "${dir}/html" > "${dir}/output" || true
+  check "by symbol" <<- EOF
+	# lanes are f32
+	 samples      bits  active    zero    same   upper     nan     inf  denorm  symbol
+	       1       256   50.0%   20.0%   20.0%   40.0%   20.0%   20.0%   20.0%  [unknown]
+	EOF
+
+  # A page that is well-formed and needs nothing from elsewhere.
+  "${PYTHON}" - "${dir}/html" > "${dir}/output" <<- EOF
+	import html.parser, sys
+	void = ('meta', 'rect')
+	class Check(html.parser.HTMLParser):
+	    open, cells = [], 0
+	    def handle_starttag(self, tag, attrs):
+	        assert not [a for a in attrs if a[0] in ('src', 'href')], attrs
+	        if tag not in void:
+	            self.open.append(tag)
+	        self.cells += tag == 'td'
+	    def handle_endtag(self, tag):
+	        assert self.open.pop() == tag, tag
+	    def handle_startendtag(self, tag, attrs):
+	        assert tag in void, tag
+	c = Check()
+	c.feed(open(sys.argv[1]).read())
+	c.close()
+	print(c.open, c.cells)
+	EOF
+  check "by symbol, as a page" <<- EOF
+	[] 10
+	EOF
+}
+
+test_options() {
+  local status=0
+
+  perf script --simd-type=f33 -i "${perfdata}" > /dev/null 2> "${dir}/errors" || status=$?
+  grep -e '^Unknown SIMD type' -e '^SIMD types' "${dir}/errors" | tr ';' '\n' > "${dir}/output" || true
+  echo "failed: $((status != 0))" >> "${dir}/output"
+  check "an unknown type" <<- EOF
+	Unknown SIMD type "f33"
+	SIMD types: hex i8 i16 i32 i64 u8 u16 u32 u64 f16 bf16 f32 f64
+	 TYPE,high to start with the highest lane
+	failed: 1
+	EOF
+}
+
+for order in little big
+do
+  test_order "${order}"
+done
+test_by_symbol
+test_options
+
+cleanup
+exit ${err}
