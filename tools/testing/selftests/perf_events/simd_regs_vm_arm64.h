@@ -50,7 +50,8 @@ asm(
 "guest_code_end:\n"
 "	.popsection\n");
 
-extern const char guest_code[], guest_code_end[];
+extern const char guest_code[] __attribute__((visibility("hidden")));
+extern const char guest_code_end[] __attribute__((visibility("hidden")));
 
 static void put_guest_code(void *memory)
 {
