@@ -41,15 +41,23 @@ machine_options()
 {
 	local accel=tcg
 
+	if [ -n "$SINGLE_STEP" ]; then
+		# QEMU 8.1 has made the one out of the other.
+		case $("$PROGRAM" -help) in
+		*one-insn-per-tb*) accel+=,one-insn-per-tb=on ;;
+		*) printf '%s\n' -singlestep ;;
+		esac
+	fi
 	case $ARCH in
 	x86_64|i386)
 		if [ "$CPU" = host ]; then
 			[ -w /dev/kvm ] || die "CPU=host needs /dev/kvm, which cannot be used here"
+			[ -z "$SINGLE_STEP" ] || die "vm-run: --single-step is for emulated CPUs"
 			accel=kvm
 		fi
 		printf '%s\n' -machine pc -accel "$accel" ;;
 	arm64)
-		printf '%s\n' -machine "virt,gic-version=3${EL2:+,virtualization=on}" -accel tcg ;;
+		printf '%s\n' -machine "virt,gic-version=3${EL2:+,virtualization=on}" -accel "$accel" ;;
 	esac
 	printf '%s\n' -cpu "$QEMU_CPU" -smp "$SMP,sockets=$SMP" -m "$MEM"
 	[ -z "$ICOUNT" ] || printf '%s\n' -icount "shift=$ICOUNT,sleep=off"

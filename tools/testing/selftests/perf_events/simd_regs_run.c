@@ -195,9 +195,12 @@ static int open_events(struct simd_run *run)
 
 int simd_run_start(struct simd_run *run)
 {
+	const char *samples = getenv("SIMD_SAMPLES");
 	unsigned int i;
 	int err;
 
+	if (samples)
+		run->min_samples = strtoul(samples, NULL, 0);
 	run->check.attr = &run->attr;
 	run->check.privileged = run->privileged;
 	simd_check_add_task(&run->check, getpid(), SIMD_EXEMPT);
