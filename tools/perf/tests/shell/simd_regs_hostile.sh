@@ -73,7 +73,7 @@ test_case() {
     refuses "script, ${case} ${order}" "${message}" perf script -F ip -i "${perfdata}"
     has_good_sample "script, ${case} ${order}" 401136
     refuses "report -D, ${case} ${order}" "${message}" perf report -D -i "${perfdata}"
-    has_good_sample "report -D, ${case} ${order}" 'intr regs: '
+    has_good_sample "report -D, ${case} ${order}" 'intr regs: \|branch stack: nr:0'
     refuses "inject, ${case} ${order}" "${message}" \
       perf inject -i "${perfdata}" -o "${dir}/inject"
   done

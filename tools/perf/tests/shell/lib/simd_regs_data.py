@@ -18,6 +18,8 @@ MAGIC = 0x32454c4946524550
 SAMPLE_IP, SAMPLE_TID = 1 << 0, 1 << 1
 SAMPLE_REGS_USER, SAMPLE_REGS_INTR = 1 << 12, 1 << 18
 SAMPLE_PHYS_ADDR = 1 << 19
+SAMPLE_TYPE = (SAMPLE_IP | SAMPLE_TID | SAMPLE_REGS_USER | SAMPLE_REGS_INTR |
+               SAMPLE_PHYS_ADDR)
 
 ABI_32, ABI_64, ABI_SIMD = 1, 2, 4
 PID, IP, PHYS_ADDR = 4711, 0x401136, 0xfeed0000
@@ -43,11 +45,12 @@ def block(abi, gprs, simd=None, data=None):
 
 class Case:
     def __init__(self, arch, user=0, intr=0, vec=(0, 0, 0), pred=(0, 0, 0),
-                 enabled=1, samples=()):
+                 enabled=1, samples=(), sample_type=None):
         self.arch = arch
         self.user, self.intr = user, intr          # sample_regs_*
         self.vec, self.pred = vec, pred            # qwords, intr mask, user mask
         self.enabled = enabled
+        self.sample_type = sample_type or SAMPLE_TYPE
         self.samples = samples                     # lists of the words after PID and TID
 
 
@@ -105,10 +108,8 @@ class Writer:
         return struct.pack(self.o + fmt, *args)
 
     def attr(self, case):
-        sample_type = (SAMPLE_IP | SAMPLE_TID | SAMPLE_REGS_USER | SAMPLE_REGS_INTR |
-                       SAMPLE_PHYS_ADDR)
         size = VER10 if case.enabled else VER9
-        out = self.pack('IIQQQQ', 1, size, 0, 1000, sample_type, 0)
+        out = self.pack('IIQQQQ', 1, size, 0, 1000, case.sample_type, 0)
         out += bytes(8)                                       # flags
         out += self.pack('IIQQQ', 0, 0, 0, 0, 0)              # wakeup .. branch_sample_type
         out += self.pack('QIiQ', case.user, 0, 0, case.intr)

@@ -11,9 +11,11 @@ A good sample is in front of the bad one.
 """
 import sys
 
-from simd_regs_data import (ABI_32, ABI_64, ABI_SIMD, IP, PHYS_ADDR, Case, Writer)
+from simd_regs_data import (ABI_32, ABI_64, ABI_SIMD, IP, PHYS_ADDR, SAMPLE_IP, SAMPLE_TID,
+                            Case, Writer)
 
 SP = 0x5000
+SAMPLE_BRANCH_STACK = 1 << 11
 # The user side of most samples: abi at byte 24 and a register at 32.
 USER = [ABI_64, SP]
 # The interrupt side follows: abi at byte 40, a register at 48, the SIMD header at
@@ -145,11 +147,20 @@ CASES = {
     'nothing-after-them': (
         x86(intr([1, 4, 0, 0], data=4, tail=())),
         "can't parse SAMPLE"),
+    # Branch entries far beyond the sample: there is something to swap in each.
+    'branch-stack-huge': (
+        x86([1 << 40, 0, 0, 0], user=0, intr=0, vec=(0, 0, 0), pred=(0, 0, 0), enabled=0,
+            sample_type=SAMPLE_IP | SAMPLE_TID | SAMPLE_BRANCH_STACK),
+        "can't parse SAMPLE"),
 }
 
 
 # So that an error in the first sample isn't taken for what it should be.
 def with_good_sample(case):
+    if case.sample_type & SAMPLE_BRANCH_STACK:
+        # No branches.
+        case.samples = [[0]] + case.samples
+        return case
     good = [ABI_64] + [SP] * bin(case.user).count('1')
     good += [ABI_64] + [IP] * bin(case.intr).count('1') + [PHYS_ADDR]
     case.samples = [good] + case.samples
