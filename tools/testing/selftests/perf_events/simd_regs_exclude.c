@@ -38,12 +38,16 @@ struct hits {
 	unsigned long hidden, all;
 };
 
-FIXTURE(exclude)
-{
+struct walk {
 	struct simd_run *run;
 	struct hits hits;
 	bool guest;
 	bool hypervisor;	/* code at EL2 that is not of the kernel: nVHE */
+};
+
+FIXTURE(exclude)
+{
+	struct walk walk;
 };
 
 FIXTURE_VARIANT(exclude)
@@ -83,42 +87,42 @@ FIXTURE_SETUP(exclude)
 
 	if (geteuid())
 		SKIP(return, "needs root");
-	self->guest = !access("/dev/kvm", R_OK | W_OK);
-	self->hypervisor = self->guest && kvm_is_nvhe();
+	self->walk.guest = !access("/dev/kvm", R_OK | W_OK);
+	self->walk.hypervisor = self->walk.guest && kvm_is_nvhe();
 
-	self->run = simd_run_new(SIMD_EACH_CPU, true, 1);
+	self->walk.run = simd_run_new(SIMD_EACH_CPU, true, 1);
 	if (variant->cycles)
-		simd_run_use_cycles(self->run);
-	simd_attr_parts(&self->run->attr, cls->parts & ~SIMD_MARK_MORE);
-	w = simd_run_add(self->run, 0x6a00, SIMD_DO_SYSCALLS | SIMD_DO_TRAP);
+		simd_run_use_cycles(self->walk.run);
+	simd_attr_parts(&self->walk.run->attr, cls->parts & ~SIMD_MARK_MORE);
+	w = simd_run_add(self->walk.run, 0x6a00, SIMD_DO_SYSCALLS | SIMD_DO_TRAP);
 	w->cls = cls;
 	w->spin = 1000;
-	if (self->guest)
+	if (self->walk.guest)
 		w->more_calls = simd_vm_add;
 }
 
 FIXTURE_TEARDOWN(exclude)
 {
-	simd_run_free(self->run);
+	simd_run_free(self->walk.run);
 }
 
 static void judge(const struct perf_event_header *header, void *arg)
 {
-	FIXTURE_DATA(exclude) *self = arg;
+	struct walk *walk = arg;
 	struct simd_sample s;
 
-	simd_check_record(header, &self->run->check);
+	simd_check_record(header, &walk->run->check);
 	if (header->type != PERF_RECORD_SAMPLE ||
-	    simd_decode(header, &self->run->attr, &s))
+	    simd_decode(header, &walk->run->attr, &s))
 		return;
 
-	self->hits.all++;
+	walk->hits.all++;
 	if (simd_in_user_mode(&s))
-		self->hits.of[USER]++;
+		walk->hits.of[USER]++;
 	else if (!s.ip)
-		self->hits.hidden++;
+		walk->hits.hidden++;
 	else
-		self->hits.of[simd_in_guest(&s) ? GUEST : KERNEL]++;
+		walk->hits.of[simd_in_guest(&s) ? GUEST : KERNEL]++;
 }
 
 /*
@@ -141,23 +145,23 @@ static void expected_levels(const struct perf_event_attr *attr, bool cycles, boo
 }
 
 /* Collects until there is enough of what is expected. */
-static void collect(FIXTURE_DATA(exclude) *self, const bool *expected)
+static void collect(struct walk *walk, const bool *expected)
 {
-	struct simd_event *event = &self->run->events[0];
+	struct simd_event *event = &walk->run->events[0];
 	unsigned int ms, level;
 	bool enough = false;
 
-	memset(&self->hits, 0, sizeof(self->hits));
-	memset(&self->run->check.n, 0, sizeof(self->run->check.n));
+	memset(&walk->hits, 0, sizeof(walk->hits));
+	memset(&walk->run->check.n, 0, sizeof(walk->run->check.n));
 	for (ms = 0; ms < LEAST_MS || (!enough && ms < MOST_MS); ms += 5) {
 		usleep(5000);
-		simd_event_drain(event, judge, self);
+		simd_event_drain(event, judge, walk);
 		enough = true;
 		for (level = 0; level < NR_LEVELS; level++)
-			enough &= !expected[level] || self->hits.of[level] >= ENOUGH;
+			enough &= !expected[level] || walk->hits.of[level] >= ENOUGH;
 	}
 	simd_event_disable(event);
-	simd_event_drain(event, judge, self);
+	simd_event_drain(event, judge, walk);
 }
 
 static unsigned long shown(const struct simd_side_count *n)
@@ -166,13 +170,13 @@ static unsigned long shown(const struct simd_side_count *n)
 }
 
 static void expect_levels(struct __test_metadata *_metadata,
-			  FIXTURE_DATA(exclude) *self, const bool *expected,
+			  struct walk *walk, const bool *expected,
 			  const char *name)
 {
-	const struct perf_event_attr *attr = &self->run->attr;
-	const struct hits *hits = &self->hits;
+	const struct perf_event_attr *attr = &walk->run->attr;
+	const struct hits *hits = &walk->hits;
 	unsigned long skid = hits->all * SKID_PERCENT / 100;
-	bool hypervisor = self->hypervisor && !attr->exclude_hv && !attr->exclude_host;
+	bool hypervisor = walk->hypervisor && !attr->exclude_hv && !attr->exclude_host;
 	unsigned int level;
 
 	if (!expected[USER] && !expected[KERNEL] && !expected[GUEST])
@@ -211,10 +215,10 @@ static void expect_registers(struct __test_metadata *_metadata,
 		EXPECT_GT(n->user[1].exact, 0UL);
 }
 
-static void walk(struct __test_metadata *_metadata, FIXTURE_DATA(exclude) *self,
-		 unsigned int combination, bool cycles)
+static void walk_one(struct __test_metadata *_metadata, struct walk *walk,
+		     unsigned int combination, bool cycles)
 {
-	struct simd_run *run = self->run;
+	struct simd_run *run = walk->run;
 	struct perf_event_attr *attr = &run->attr;
 	bool expected[NR_LEVELS], none;
 	char name[64];
@@ -233,34 +237,35 @@ static void walk(struct __test_metadata *_metadata, FIXTURE_DATA(exclude) *self,
 		TH_LOG("%s", name);
 	ASSERT_EQ(0, simd_event_enable(&run->events[0]));
 
-	expected_levels(attr, cycles, self->guest, expected);
-	collect(self, expected);
+	expected_levels(attr, cycles, walk->guest, expected);
+	collect(walk, expected);
 	/* Whose registers are not to be seen lacks them. */
 	none = attr->exclude_user || attr->exclude_host;
 	run->check.may_lack = none ? ULONG_MAX : 0;
 	run->check.kernel_may_lack = true;
 	expect_clean(_metadata, &run->check, name);
 	printf("# %s: hits of user %lu kernel %lu guest %lu hidden %lu\n", name,
-	       self->hits.of[USER], self->hits.of[KERNEL], self->hits.of[GUEST],
-	       self->hits.hidden);
-	expect_levels(_metadata, self, expected, name);
+	       walk->hits.of[USER], walk->hits.of[KERNEL], walk->hits.of[GUEST],
+	       walk->hits.hidden);
+	expect_levels(_metadata, walk, expected, name);
 	expect_registers(_metadata, run, expected, name);
 }
 
 TEST_F_TIMEOUT(exclude, levels, SIMD_TEST_SECONDS)
 {
+	struct walk *walk = &self->walk;
 	unsigned int combination;
 	int fd;
 
-	fd = simd_perf_event_open(&self->run->attr, 0, -1, -1);
+	fd = simd_perf_event_open(&walk->run->attr, 0, -1, -1);
 	if (fd < 0 && variant->cycles)
 		SKIP(return, "no PMU that interrupts: %s", strerror(errno));
 	close(fd);
-	if (!start_run(_metadata, self->run))
+	if (!start_run(_metadata, walk->run))
 		return;
 	for (combination = 0; combination < 32; combination++)
-		walk(_metadata, self, combination, variant->cycles);
-	EXPECT_EQ(0, simd_run_stop(self->run));
+		walk_one(_metadata, walk, combination, variant->cycles);
+	EXPECT_EQ(0, simd_run_stop(walk->run));
 }
 
 TEST_HARNESS_MAIN

@@ -19,8 +19,7 @@
  * register first: KVM loads the vector registers only then. The page is its
  * vector table as well, of which it needs the entry for exceptions from EL0.
  */
-asm(
-"	.pushsection .rodata\n"
+asm("	.pushsection .rodata\n"
 "	.balign 8\n"
 "guest_code:\n"
 "	adr	x0, guest_code\n"
