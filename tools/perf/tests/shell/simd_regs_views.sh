@@ -139,7 +139,8 @@ test_options() {
   local status=0
 
   perf script --simd-type=f33 -i "${perfdata}" > /dev/null 2> "${dir}/errors" || status=$?
-  grep -e '^Unknown SIMD type' -e '^SIMD types' "${dir}/errors" | tr ';' '\n' > "${dir}/output" || true
+  grep -e '^Unknown SIMD type' -e '^SIMD types' "${dir}/errors" | tr ';' '\n' \
+    > "${dir}/output" || true
   echo "failed: $((status != 0))" >> "${dir}/output"
   check "an unknown type" <<- EOF
 	Unknown SIMD type "f33"
