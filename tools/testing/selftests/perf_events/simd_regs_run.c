@@ -239,11 +239,17 @@ void simd_run_drain(struct simd_run *run)
 		simd_event_drain(&run->events[i], simd_check_record, &run->check);
 }
 
+static bool enough(const struct simd_run *run)
+{
+	return simd_run_marked(run) >= run->min_samples &&
+	       run->check.n.intr[1].kfpu >= run->min_kfpu;
+}
+
 int simd_run_collect(struct simd_run *run)
 {
 	time_t end = time(NULL) + run->max_seconds;
 
-	while (simd_run_marked(run) < run->min_samples) {
+	while (!enough(run)) {
 		if (time(NULL) > end)
 			return failed(run, "waiting for enough samples", -ETIME);
 		usleep(5000);
