@@ -36,7 +36,7 @@
 #include <unistd.h>
 
 #define MAX_STRINGS	256
-#define PORT_WAIT_MS	10000
+#define PORT_WAIT_MS	120000
 #define DRAIN_MS	200
 
 static int verdict_fd = -1;
