@@ -4,22 +4,11 @@
 
 set -e
 
-err=0
-dir=$(mktemp -d /tmp/__perf_test.simd_regs.XXXXX)
-perfdata="${dir}/perf.data"
+shelldir=$(dirname "$0")
+# shellcheck source=lib/simd_regs_test.sh
+. "${shelldir}"/lib/simd_regs_test.sh
+
 seconds=${SIMD_REGS_SECONDS:-1}
-
-cleanup() {
-  rm -rf "${dir}"
-  trap - EXIT TERM INT
-}
-
-trap_cleanup() {
-  echo "Unexpected signal in ${FUNCNAME[1]}"
-  cleanup
-  exit 1
-}
-trap trap_cleanup EXIT TERM INT
 
 skip() {
   echo "Skip: $1"

@@ -7,23 +7,10 @@ set -e
 shelldir=$(dirname "$0")
 # shellcheck source=lib/setup_python.sh
 . "${shelldir}"/lib/setup_python.sh
+# shellcheck source=lib/simd_regs_test.sh
+. "${shelldir}"/lib/simd_regs_test.sh
 
-err=0
-dir=$(mktemp -d /tmp/__perf_test.simd_regs_hostile.XXXXX)
-perfdata="${dir}/perf.data"
 make_data="${shelldir}/lib/simd_regs_hostile.py"
-
-cleanup() {
-  rm -rf "${dir}"
-  trap - EXIT TERM INT
-}
-
-trap_cleanup() {
-  echo "Unexpected signal in ${FUNCNAME[1]}"
-  cleanup
-  exit 1
-}
-trap trap_cleanup EXIT TERM INT
 
 failed() {
   echo "$1 [Failed: $2]"

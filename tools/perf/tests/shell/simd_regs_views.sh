@@ -7,22 +7,8 @@ set -e
 shelldir=$(dirname "$0")
 # shellcheck source=lib/setup_python.sh
 . "${shelldir}"/lib/setup_python.sh
-
-err=0
-dir=$(mktemp -d /tmp/__perf_test.simd_regs_views.XXXXX)
-perfdata="${dir}/perf.data"
-
-cleanup() {
-  rm -rf "${dir}"
-  trap - EXIT TERM INT
-}
-
-trap_cleanup() {
-  echo "Unexpected signal in ${FUNCNAME[1]}"
-  cleanup
-  exit 1
-}
-trap trap_cleanup EXIT TERM INT
+# shellcheck source=lib/simd_regs_test.sh
+. "${shelldir}"/lib/simd_regs_test.sh
 
 # Compare what is in the file "output" with standard input, without indentation.
 check() {
