@@ -180,7 +180,10 @@ kernel_fragments()
 	elif has_simd_regs "$1"; then
 		echo "$c/simd_regs.config"
 	fi
-	[ -z "${DEBUG:-}" ] || [ "$2" = base ] || echo "$c/debug.config"
+	if [ "${DEBUG:-}" ] && [ "$2" != base ]; then
+		echo "$c/debug.config"
+		[ ! -e "$c/debug-$ARCH.config" ] || echo "$c/debug-$ARCH.config"
+	fi
 }
 
 # kconfig_key TREE: changes whenever a Kconfig file of TREE may have changed.

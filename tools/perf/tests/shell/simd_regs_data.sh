@@ -23,14 +23,7 @@ expect() {
 
 # Compare standard input with the output that $1 names.
 check() {
-  if ! diff "${dir}/expect" - > "${dir}/diff"
-  then
-    echo "$1 [Failed]"
-    cat "${dir}/diff"
-    err=1
-    return
-  fi
-  echo "$1 [Success]"
+  check_same "$1" "${dir}/expect" -
 }
 
 test_dump() {
@@ -154,29 +147,9 @@ test_legacy() {
 }
 
 # As mainline's perf prints it: a line for each of 34 GPRs, 32 * 8 words and 8 masks.
-test_mainline() {
-  make_data mainline "$1"
-
-  perf report -D -i "${perfdata}" 2> /dev/null |
-    sed -n -E 's/^\.\.\.\. ([A-Z]+)[0-9]*(\[[0-9]+\])* +0x.*/\1/p; /^\.\.\. (user|intr|SIMD)/p' |
-    uniq -c | sed 's/^ *//' > "${dir}/output" || true
-  expect <<- EOF
-	1 ... user regs: mask 0x1ffffff01ff ABI 64-bit SIMD
-	1 AX
-	1 BX
-	1 CX
-	1 DX
-	1 SI
-	1 DI
-	1 BP
-	1 SP
-	1 IP
-	24 R
-	1 SSP
-	1 ... SIMD ABI nr_vectors 32 vector_qwords 8 nr_pred 8 pred_qwords 1
-	256 ZMM
-	8 OPMASK
-	1 ... intr regs: mask 0x1ffffff01ff ABI 64-bit SIMD
+mainline_side() {
+  cat <<- EOF
+	1 ... $1 regs: mask 0x1ffffff01ff ABI 64-bit SIMD
 	1 AX
 	1 BX
 	1 CX
@@ -192,6 +165,15 @@ test_mainline() {
 	256 ZMM
 	8 OPMASK
 	EOF
+}
+
+test_mainline() {
+  make_data mainline "$1"
+
+  perf report -D -i "${perfdata}" 2> /dev/null |
+    sed -n -E 's/^\.\.\.\. ([A-Z]+)[0-9]*(\[[0-9]+\])* +0x.*/\1/p; /^\.\.\. (user|intr|SIMD)/p' |
+    uniq -c | sed 's/^ *//' > "${dir}/output" || true
+  { mainline_side user; mainline_side intr; } | expect
   check "report -D, mainline $1" < "${dir}/output"
   test_pipe mainline "$1"
 }

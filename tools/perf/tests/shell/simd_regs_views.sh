@@ -12,14 +12,8 @@ shelldir=$(dirname "$0")
 
 # Compare what is in the file "output" with standard input, without indentation.
 check() {
-  if ! sed 's/^\t*//' | diff - "${dir}/output" > "${dir}/diff"
-  then
-    echo "$1 [Failed]"
-    cat "${dir}/diff"
-    err=1
-    return
-  fi
-  echo "$1 [Success]"
+  sed 's/^\t*//' > "${dir}/expect"
+  check_same "$1" "${dir}/expect" "${dir}/output"
 }
 
 test_script() {

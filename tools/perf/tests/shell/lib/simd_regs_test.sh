@@ -19,3 +19,15 @@ trap_cleanup() {
   exit 1
 }
 trap trap_cleanup EXIT TERM INT
+
+# check_same NAME EXPECTED OUTPUT: two files, of which one may be "-".
+check_same() {
+  if ! diff "$2" "$3" > "${dir}/diff"
+  then
+    echo "$1 [Failed]"
+    cat "${dir}/diff"
+    err=1
+    return
+  fi
+  echo "$1 [Success]"
+}
