@@ -8,6 +8,8 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
+#include <time.h>
+#include <unistd.h>
 #include <sys/auxv.h>
 #include <sys/ptrace.h>
 #include <sys/uio.h>
@@ -28,7 +30,10 @@
 #define NR_VECTORS	32
 #define V_STRIDE	32	/* in an image of V registers */
 #define V_BYTES		16
-#define TRIES		1000
+
+/* How long the worker may take to where a marker holds, and how often it is asked */
+#define MAX_SECONDS	30
+#define INTERVAL_US	200
 
 /* Of simd_live_run(): where its struct simd_live is, and the marker */
 #define LIVE_REG	19
@@ -75,13 +80,16 @@ int simd_debugger_detach(pid_t pid)
 	return ptrace(PTRACE_DETACH, pid, NULL, NULL) ? -errno : 0;
 }
 
-/* Stops it where a marker holds. */
+/*
+ * Stops it where a marker holds. In between it needs time to get there: a task that
+ * is stopped again at once does not leave the kernel.
+ */
 static int stop_live(pid_t pid, struct user_pt_regs *regs)
 {
-	unsigned int i;
+	time_t end = time(NULL) + MAX_SECONDS;
 	int err;
 
-	for (i = 0; i < TRIES; i++) {
+	do {
 		err = stop(pid) ?:
 		      get_set(PTRACE_GETREGSET, pid, NT_PRSTATUS, regs, sizeof(*regs));
 		if (err)
@@ -92,7 +100,8 @@ static int stop_live(pid_t pid, struct user_pt_regs *regs)
 		err = go_on(pid);
 		if (err)
 			return err;
-	}
+		usleep(INTERVAL_US);
+	} while (time(NULL) < end);
 	return -ETIME;
 }
 
