@@ -79,7 +79,10 @@ static inline __u64 simd_word(__u16 seed, __u16 phase, __u8 reg, __u8 word)
 			(__u64)phase << 16 | (__u64)reg << 8 | word);
 }
 
-/* Is @value a word of somebody's pattern? Says whose. */
+/*
+ * Is @value a word of somebody's pattern? Says whose. The predicates of short vectors
+ * have the lower part of a word, and every 65,536th of these looks like a tag.
+ */
 static inline bool simd_find_tag(__u64 value, struct simd_tag *tag)
 {
 	__u64 x = simd_unmix(value);
@@ -88,7 +91,7 @@ static inline bool simd_find_tag(__u64 value, struct simd_tag *tag)
 	tag->phase = x >> 16;
 	tag->reg = x >> 8;
 	tag->word = x;
-	return x >> 48 == SIMD_TAG_MAGIC;
+	return value >> 32 && x >> 48 == SIMD_TAG_MAGIC;
 }
 
 static inline __u64 simd_marker(__u16 seed, __u16 phase, __u16 flags)

@@ -311,6 +311,7 @@ FIXTURE_SETUP(sve)
 	ask_for(&self->run->attr, qwords, variant->vectors, (qwords + 7) / 8,
 		have_ffr() ? variant->preds : variant->preds & ~FFR);
 	self->run->min_samples = 1000;
+	self->run->min_user = 100;
 	/* A signal's return replaces the registers, which takes a while. */
 	if (variant->what & (SIMD_DO_SIGNAL | SIMD_DO_TIMER))
 		self->run->check.kernel_may_lack = true;
@@ -364,15 +365,16 @@ TEST_F_TIMEOUT(sve, values, SIMD_TEST_SECONDS)
 	struct simd_worker *w = simd_run_add(self->run, 0x6100, variant->what);
 
 	w->cls = simd_class_find(variant->cls);
-	w->spin = variant->what ? 500 : 2000;
+	/* A fork takes long, in the kernel. */
+	w->spin = !variant->what ? 2000 : variant->what & SIMD_DO_FORK ? 20000 : 500;
 	if (variant->vls)
 		w->more_calls = change_vls;
 	/* To load and check many long registers takes a while. */
 	if (!(variant->what & ~SIMD_DO_TRAP)) {
 		w->rounds = 50;
 	} else if (w->cls->load == SIMD_LOAD_STREAMING) {
-		/* Nothing is known in system calls, which end the mode; a fork is long. */
-		w->spin = variant->what & SIMD_DO_FORK ? 50000 : 5000;
+		/* Nothing is known in system calls, which end the mode. */
+		w->spin *= 10;
 		self->run->min_samples = 200;
 	}
 	if (!start_run(_metadata, self->run))
