@@ -172,7 +172,7 @@ make_base()
 	for d in bin sbin lib lib64; do
 		ln -s "usr/$d" "$root/$d"
 	done
-	"$(user_prefix)gcc" -O2 -Wall -static -o "$root/init" "$ROOT/scripts/guest/init.c"
+	"$(user_prefix)gcc" -O2 -Wall -static -o "$root/init" "$ROOT"/scripts/guest/*.c
 	printf 'root:x:0:0:root:/root:/bin/sh\nnobody:x:65534:65534:nobody:/:/bin/false\n' \
 		> "$root/etc/passwd"
 	printf 'root:x:0:\nnogroup:x:65534:\n' > "$root/etc/group"
@@ -191,7 +191,7 @@ base_layer()
 	local stamp programs=()
 
 	is_native && mapfile -t programs < <(guest_programs)
-	stamp=$(key "$ROOT/scripts/lib-guest.sh" "$ROOT/scripts/guest/init.c" "$(sysroot_contents)" \
+	stamp=$(key "$ROOT/scripts/lib-guest.sh" "$ROOT"/scripts/guest/*.[ch] "$(sysroot_contents)" \
 		"$(ls -lL --time-style=+%s "${programs[@]}" /dev/null | sed 's|.*/dev/null$||')")
 	! base_is_made "$stamp" || return 0
 	lock "guest-$ARCH" >&2

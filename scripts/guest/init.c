@@ -19,7 +19,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <linux/perf_event.h>
 #include <net/if.h>
 #include <poll.h>
 #include <signal.h>
@@ -33,9 +32,10 @@
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include "init.h"
 
 #define MAX_STRINGS	256
 #define PORT_WAIT_MS	120000
@@ -43,8 +43,7 @@
 
 static int verdict_fd = -1;
 
-/* A failure of the rig itself: on the console, where the host's scan finds it. */
-static void __attribute__((noreturn, format(printf, 1, 2))) broken(const char *fmt, ...)
+void broken(const char *fmt, ...)
 {
 	va_list ap;
 	FILE *kmsg = fopen("/dev/kmsg", "w");
@@ -95,26 +94,6 @@ static void loopback_up(void)
 	if (fd < 0 || ioctl(fd, SIOCSIFFLAGS, &ifr))
 		broken("cannot bring up lo: %s", strerror(errno));
 	close(fd);
-}
-
-/*
- * Keep perf's hooks in the scheduler patched in: an event of a task does, as long as
- * it is open. arm64 kernels patch code in place, and QEMU before 8.1 can go on running
- * what it has translated on another CPU meanwhile. A CPU that keeps one of the two
- * hooks and loses the other makes the kernel warn of contexts that don't match.
- */
-static void keep_hooks(void)
-{
-#ifdef __aarch64__
-	struct perf_event_attr attr = {
-		.type = PERF_TYPE_SOFTWARE,
-		.size = sizeof(attr),
-		.config = PERF_COUNT_SW_DUMMY,
-	};
-
-	/* A kernel without perf has no hooks either. */
-	syscall(SYS_perf_event_open, &attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
-#endif
 }
 
 /* Read a list of NUL-terminated strings; a missing file is an empty list. */
@@ -326,7 +305,7 @@ int main(void)
 	}
 	mount_all();
 	loopback_up();
-	keep_hooks();
+	keep_perf_hooks();
 	sethostname("guest", 5);
 	argv = read_strings("/job/argv");
 	env = read_strings("/job/env");
