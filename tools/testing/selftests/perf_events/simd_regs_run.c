@@ -243,6 +243,7 @@ static bool enough(const struct simd_run *run)
 {
 	return simd_run_marked(run) >= run->min_samples &&
 	       run->check.n.user[0].exact >= run->min_user &&
+	       run->check.n.user[1].exact >= run->min_kernel &&
 	       run->check.n.intr[1].kfpu >= run->min_kfpu;
 }
 

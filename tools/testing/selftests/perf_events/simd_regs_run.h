@@ -35,6 +35,7 @@ struct simd_run {
 	unsigned int nr_sampled;	/* the first workers only, 0: all */
 	unsigned long min_samples;	/* with known values */
 	unsigned long min_user;		/* ... and so many of these in user mode */
+	unsigned long min_kernel;	/* ... and in the kernel */
 	unsigned long min_kfpu;		/* ... and so many with the kernel's own */
 	unsigned int max_seconds;
 	struct simd_worker workers[SIMD_MAX_WORKERS];
