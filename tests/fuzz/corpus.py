@@ -38,7 +38,8 @@ def inputs(case, view):
 def main():
     folder = sys.argv[1]
     cases = list(simd_regs_data.CASES.values())
-    cases += [case for case, _ in simd_regs_hostile.CASES.values()]
+    cases += [case for case, _ in simd_regs_hostile.CASES.values()
+              if case.sample_type == simd_regs_data.SAMPLE_TYPE]
     nr = 0
     for case in cases:
         for data in inputs(case, nr % 16):

@@ -13,16 +13,20 @@
 #include <linux/string.h>
 
 #include "debug.h"
+#include "evsel.h"
 #include "record.h"
 #include "reg-list.h"
 #include "tests.h"
 
+#define X86_ALL		(1 << CPU_BIT_X86_SSE | 1 << CPU_BIT_X86_AVX | 1 << CPU_BIT_X86_OPMASK | \
+			 1 << CPU_BIT_X86_ZMM | 1 << CPU_BIT_X86_CET_USER | 1 << CPU_BIT_X86_APX)
 #define EXT_GPRS	(0x1ffffULL << 24)	/* R16-R31 and SSP */
 
 /* As on x86-64 with AVX-512 and APX. */
 static const struct reg_avail avx512 = {
 	.e_machine = EM_X86_64, .intr = true, .probed = true, .gprs = 0xff0fff,
 	.caps = {
+		.cpu = X86_ALL,
 		.ext_gprs = EXT_GPRS,
 		.class = {
 			{ .mask = 0xffff, .qwords = 2 },
@@ -33,10 +37,42 @@ static const struct reg_avail avx512 = {
 	},
 };
 
+/* The same with a kernel that takes just whole classes. */
+static const struct reg_avail whole = {
+	.e_machine = EM_X86_64, .intr = true, .probed = true, .gprs = 0xff0fff,
+	.caps = {
+		.cpu = X86_ALL,
+		.whole_classes = true,
+		.ext_gprs = EXT_GPRS,
+		.class = {
+			{ .mask = 0xffff, .qwords = 2 },
+			{ .mask = 0xffff, .qwords = 4 },
+			{ .mask = 0xffffffff, .qwords = 8 },
+			{ .mask = 0xff, .qwords = 1 },
+		},
+	},
+};
+
+/* The same with a PMU that has XMM registers and no others. */
+static const struct reg_avail just_xmm = {
+	.e_machine = EM_X86_64, .intr = true, .probed = true, .gprs = 0xff0fff,
+	.caps = {
+		.cpu = X86_ALL,
+		.ext_gprs_err = EOPNOTSUPP,
+		.class = {
+			{ .mask = 0xffff, .qwords = 2 },
+			{ .err = EOPNOTSUPP },
+			{ .err = EOPNOTSUPP },
+			{ .err = EOPNOTSUPP },
+		},
+	},
+};
+
 /* With AVX2, on a kernel that wants a general purpose register too. */
 static const struct reg_avail avx2 = {
 	.e_machine = EM_X86_64, .probed = true, .gprs = 0xff0fff,
 	.caps = {
+		.cpu = 1 << CPU_BIT_X86_SSE | 1 << CPU_BIT_X86_AVX,
 		.needs_gpr = true,
 		.ext_gprs_err = EOPNOTSUPP,
 		.class = {
@@ -51,23 +87,31 @@ static const struct reg_avail avx2 = {
 /* An old kernel, and one that has XMM registers from PEBS at least. */
 static const struct reg_avail old = {
 	.e_machine = EM_X86_64, .intr = true, .probed = true, .gprs = 0xff0fff,
-	.caps = { .err = E2BIG },
+	.caps = { .cpu = X86_ALL, .err = E2BIG },
+};
+
+/* It would not help to have a new one here. */
+static const struct reg_avail old_both = {
+	.e_machine = EM_X86_64, .intr = true, .probed = true, .gprs = 0xff0fff,
+	.caps = { .cpu = 1 << CPU_BIT_X86_SSE, .err = E2BIG },
 };
 
 static const struct reg_avail old_pebs = {
 	.e_machine = EM_X86_64, .intr = true, .probed = true, .gprs = 0xff0fff,
-	.legacy_xmm = 0xffffffff00000000, .caps = { .err = E2BIG },
+	.legacy_xmm = 0xffffffff00000000, .caps = { .cpu = X86_ALL, .err = E2BIG },
 };
 
 /* perf_event_paranoid in the way. */
 static const struct reg_avail forbidden = {
-	.e_machine = EM_X86_64, .probed = true, .gprs = 0xff0fff, .caps = { .err = EACCES },
+	.e_machine = EM_X86_64, .probed = true, .gprs = 0xff0fff,
+	.caps = { .cpu = X86_ALL, .err = EACCES },
 };
 
 /* A 32-bit x86 kernel. */
 static const struct reg_avail i386 = {
 	.e_machine = EM_386, .probed = true, .gprs = 0xffff,
 	.caps = {
+		.cpu = X86_ALL,
 		.ext_gprs_err = EINVAL,
 		.class = {
 			{ .mask = 0xff, .qwords = 2 },
@@ -82,11 +126,26 @@ static const struct reg_avail i386 = {
 static const struct reg_avail sve = {
 	.e_machine = EM_AARCH64, .probed = true, .gprs = 0x1ffffffff,
 	.caps = {
+		.cpu = 1 << CPU_BIT_ARM64_ASIMD | 1 << CPU_BIT_ARM64_SVE,
 		.class = {
 			{ .mask = 0xffffffff, .qwords = 2 },
 			{ .mask = 0xffffffff, .qwords = 8 },
 			{ .mask = 0xffff, .qwords = 1 },
 			{ .mask = 0x10000, .qwords = 1 },
+		},
+	},
+};
+
+/* And without. */
+static const struct reg_avail neon = {
+	.e_machine = EM_AARCH64, .probed = true, .gprs = 0x1ffffffff,
+	.caps = {
+		.cpu = 1 << CPU_BIT_ARM64_ASIMD,
+		.class = {
+			{ .mask = 0xffffffff, .qwords = 2 },
+			{ .err = EOPNOTSUPP },
+			{ .err = EOPNOTSUPP },
+			{ .err = EOPNOTSUPP },
 		},
 	},
 };
@@ -180,16 +239,30 @@ static const struct list_case list_cases[] = {
 	{ &avx512, "zmm7-0", .why = "backwards" },
 	{ &i386, "xmm8", .why = "XMM has the registers 0 to 7 here" },
 	{ &sve, "p16", .why = "P has the registers 0 to 15" },
-	/* Registers that aren't there. */
-	{ &avx2, "zmm0", .why = "this machine does not have it" },
-	{ &avx2, "k1", .why = "this machine does not have it" },
-	{ &avx2, "r16", .why = "this machine does not have it" },
-	{ &i386, "zmm", .why = "this kernel refuses" },
-	{ &old, "ymm", .why = "this kernel cannot sample SIMD" },
-	{ &old, "xmm0", .why = "this kernel cannot sample SIMD" },
-	{ &old, "ssp", .why = "this kernel cannot sample SIMD" },
-	{ &old_pebs, "ymm0", .why = "this kernel cannot sample SIMD" },
+	/* A kernel that takes just whole classes. */
+	{ &whole, "zmm0", .expect = { .vec = 1, .vec_qwords = 8, .whole_vec = 0xffffffff } },
+	{ &whole, "ymm3-4", .expect = { .vec = 0x18, .vec_qwords = 4, .whole_vec = 0xffff } },
+	{ &whole, "ymm3,zmm4", .expect = {
+		.vec = 0x18, .vec_qwords = 8, .whole_vec = 0xffffffff,
+	} },
+	{ &whole, "k1", .expect = { .pred = 2, .pred_qwords = 1, .whole_pred = 0xff } },
+	{ &whole, "ax,r16", .expect = { .regs = 1 << 24 | 1, .ext_gprs = true } },
+	/* Registers that aren't there: no CPU has them, then no kernel, then no PMU. */
+	{ &avx2, "zmm0", .why = "this CPU has no ZMM" },
+	{ &avx2, "k1", .why = "this CPU has no OPMASK" },
+	{ &avx2, "r16", .why = "this CPU has no R16 to R31" },
+	{ &avx2, "ssp", .why = "this CPU has no shadow stack" },
+	{ &old_both, "ymm", .why = "this CPU has no YMM" },
+	{ &neon, "z0", .why = "this CPU has no Z" },
+	{ &neon, "ffr", .why = "this CPU has no FFR" },
+	{ &old, "ymm", .why = "is too old to sample SIMD" },
+	{ &old, "xmm0", .why = "is too old to sample SIMD" },
+	{ &old, "ssp", .why = "is too old to sample SIMD" },
+	{ &old_pebs, "ymm0", .why = "is too old to sample SIMD" },
 	{ &forbidden, "ymm", .why = "perf_event_paranoid" },
+	{ &just_xmm, "ymm0", .why = "the CPU has YMM, but neither cpu-clock nor cycles" },
+	{ &just_xmm, "r31", .why = "the CPU has R16 to R31, but neither" },
+	{ &i386, "zmm", .why = "refuses to sample it" },
 };
 
 static int parse_list(const struct list_case *c, struct reg_list *list, char *why, size_t size)
@@ -210,7 +283,8 @@ static bool same_list(const struct reg_list *a, const struct reg_list *b)
 {
 	return a->regs == b->regs && a->ext_gprs == b->ext_gprs &&
 	       a->vec == b->vec && a->vec_qwords == b->vec_qwords &&
-	       a->pred == b->pred && a->pred_qwords == b->pred_qwords;
+	       a->pred == b->pred && a->pred_qwords == b->pred_qwords &&
+	       a->whole_vec == b->whole_vec && a->whole_pred == b->whole_pred;
 }
 
 static int test__lists(struct test_suite *t __maybe_unused, int subtest __maybe_unused)
@@ -309,10 +383,48 @@ static int test__sides(struct test_suite *t __maybe_unused, int subtest __maybe_
 	return TEST_OK;
 }
 
+/*
+ * A kernel that takes just whole classes gets those, of the width that both sides
+ * have in the end. What they have too much is known.
+ */
+static int test__whole_classes(struct test_suite *t __maybe_unused, int subtest __maybe_unused)
+{
+	const struct reg_list intr = {
+		.regs = 1, .vec = 0xc, .vec_qwords = 8, .whole_vec = 0xffffffff,
+		.pred = 2, .pred_qwords = 1, .whole_pred = 0xff,
+	};
+	const struct reg_list user = {
+		.regs = 2, .vec = 1, .vec_qwords = 4, .whole_vec = 0xffff,
+	};
+	struct perf_event_attr attr = { .size = sizeof(attr) };
+	struct record_opts opts = {};
+	struct evsel *evsel;
+
+	record_opts__add_regs(&opts, &intr, /*intr=*/true);
+	record_opts__add_regs(&opts, &user, /*intr=*/false);
+	evsel = evsel__new(&attr);
+	TEST_ASSERT_VAL("evsel", evsel);
+	evsel__config_sample_regs(evsel, &opts);
+	attr = evsel->core.attr;
+
+	TEST_ASSERT_VAL("width", attr.sample_simd_vec_reg_qwords == 8);
+	TEST_ASSERT_VAL("vec", attr.sample_simd_vec_reg_intr == 0xffffffff &&
+			       attr.sample_simd_vec_reg_user == 0xffffffff);
+	TEST_ASSERT_VAL("pred", attr.sample_simd_pred_reg_intr == 0xff &&
+				!attr.sample_simd_pred_reg_user);
+	TEST_ASSERT_VAL("hidden vec", evsel->hidden_simd_regs.vec_intr == 0xfffffff3 &&
+				      evsel->hidden_simd_regs.vec_user == 0xfffffffe);
+	TEST_ASSERT_VAL("hidden pred", evsel->hidden_simd_regs.pred_intr == 0xfd &&
+				       !evsel->hidden_simd_regs.pred_user);
+	evsel__put(evsel);
+	return TEST_OK;
+}
+
 static struct test_case tests__reg_list[] = {
 	TEST_CASE("Lists of registers", lists),
 	TEST_CASE("Names of available registers", names),
 	TEST_CASE("Both sides in one attr", sides),
+	TEST_CASE("Whole classes in an attr", whole_classes),
 	{ .name = NULL, }
 };
 

@@ -431,18 +431,22 @@ static int test__view(struct test_suite *t __maybe_unused, int subtest __maybe_u
 	return TEST_OK;
 }
 
-/* JSON for events without the SIMD fields, where an XMM register has two bits, and with. */
+/*
+ * JSON for events without the SIMD fields, where an XMM register has two bits, both or
+ * just one, and with; then with a predicate that nobody has asked for.
+ */
 static const char json[] =
-	"{\"IP\": \"0x10\", \"XMM3\": \"0x00000000000000040000000000000003\", \"XMM4\": \"0x5\"}\n"
+	"{\"IP\": \"0x10\", \"XMM3\": \"0x00000000000000040000000000000003\", "
+	"\"XMM4[0]\": \"0x0000000000000005\", \"XMM5[1]\": \"0x0000000000000006\"}\n"
 	"{\"R16\": \"0x10\", \"XMM2\": \"0x00000000000000020000000000000001\"}\n"
-	"{\"R16\": \"0x10\", \"OPMASK1\": \"0x0000000000000003\"}\n";
+	"{\"R16\": \"0x10\", \"OPMASK2\": \"0x0000000000000003\"}\n";
 
 static int test__json(struct test_suite *t __maybe_unused, int subtest __maybe_unused)
 {
 	const struct perf_event_attr legacy = {}, simd = { .sample_simd_regs_enabled = 1 };
-	u64 gprs[] = { 0x10, 0x3, 0x4, 0x5 }, data[] = { 1, 2, 3 };
+	u64 gprs[] = { 0x10, 0x3, 0x4, 0x5, 0x6 }, data[] = { 1, 2, 3 };
 	struct regs_dump regs = {
-		.abi = ABI_64, .regs = gprs, .mask = 1ULL << 8 | 3ULL << 38 | 1ULL << 40,
+		.abi = ABI_64, .regs = gprs, .mask = 1ULL << 8 | 0x9ULL << 40 | 3ULL << 38,
 	};
 	char *text = NULL;
 	size_t size;
@@ -452,7 +456,6 @@ static int test__json(struct test_suite *t __maybe_unused, int subtest __maybe_u
 	fp = open_memstream(&text, &size);
 	TEST_ASSERT_VAL("stream", fp);
 	regs_dump__fprintf_json(fp, &regs, &legacy, EM_X86_64, 0);
-
 	fputc('\n', fp);
 
 	regs.abi |= ABI_SIMD;
@@ -464,10 +467,11 @@ static int test__json(struct test_suite *t __maybe_unused, int subtest __maybe_u
 	regs_dump__fprintf_json(fp, &regs, &simd, EM_X86_64, 0);
 	fputc('\n', fp);
 
-	regs.simd.data = data + 2;
+	regs.simd.data = data + 1;
 	regs.simd.nr_vectors = 0;
-	regs.simd.pred_mask = 2;
-	regs.simd.nr_pred = 1;
+	regs.simd.pred_mask = 6;
+	regs.simd.hidden_pred = 2;
+	regs.simd.nr_pred = 2;
 	regs.simd.pred_qwords = 1;
 	regs_dump__fprintf_json(fp, &regs, &simd, EM_X86_64, 0);
 	fputc('\n', fp);

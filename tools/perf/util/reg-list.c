@@ -15,6 +15,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/utsname.h>
 #include <linux/kernel.h>
 #include <linux/perf_event.h>
 
@@ -141,23 +142,6 @@ void reg_avail__fprintf(struct reg_avail *avail, FILE *fp)
 	fputc('\n', fp);
 }
 
-static const char *refusal(const struct simd_regs_caps *caps, int err)
-{
-	switch (caps->err ?: err) {
-	case E2BIG:
-		return "this kernel cannot sample SIMD or extended registers";
-	case EACCES:
-	case EPERM:
-		return "no permission to open an event, see /proc/sys/kernel/perf_event_paranoid";
-	case EOPNOTSUPP:
-		if (caps->err)
-			return "this kernel samples no SIMD or extended registers on this machine";
-		return "this machine does not have it, or none of its events can sample it";
-	default:
-		return "this kernel refuses to sample it";
-	}
-}
-
 __printf(3, 4)
 static int fail(char *why, size_t size, const char *fmt, ...)
 {
@@ -167,6 +151,42 @@ static int fail(char *why, size_t size, const char *fmt, ...)
 	vsnprintf(why, size, fmt, args);
 	va_end(args);
 	return -1;
+}
+
+/*
+ * Say why there is nothing to sample of what has this name. A CPU without it is
+ * the first reason: another kernel would not help.
+ */
+static int refuse(char *why, size_t size, const struct simd_regs_caps *caps, u8 cpu_bit, int err,
+		  const char *name)
+{
+	struct utsname uts;
+
+	if (!(caps->cpu >> cpu_bit & 1))
+		return fail(why, size, "this CPU has no %s", name);
+
+	if (uname(&uts))
+		uts.release[0] = '\0';
+
+	switch (caps->err ?: err) {
+	case E2BIG:
+		return fail(why, size,
+			    "the kernel, %s, is too old to sample SIMD or extended registers",
+			    uts.release);
+	case EACCES:
+	case EPERM:
+		return fail(why, size,
+			    "no permission to open an event, see /proc/sys/kernel/perf_event_paranoid");
+	case EOPNOTSUPP:
+		if (caps->err)
+			return fail(why, size,
+				    "the kernel, %s, has no SIMD or extended registers in samples here",
+				    uts.release);
+		return fail(why, size,
+			    "the CPU has %s, but neither cpu-clock nor cycles can sample it", name);
+	default:
+		return fail(why, size, "the kernel, %s, refuses to sample it", uts.release);
+	}
 }
 
 static const struct simd_class *find_class(const struct reg_avail *avail, const char *name,
@@ -194,7 +214,7 @@ static int add_simd(struct reg_list *list, struct reg_avail *avail, const struct
 	const struct simd_regs_caps *caps = reg_avail__caps(avail);
 
 	if (!mask)
-		return fail(why, size, "%s", refusal(caps, caps->class[idx].err));
+		return refuse(why, size, caps, class->cpu_bit, caps->class[idx].err, class->name);
 	if (bits & ~mask)
 		return fail(why, size, "%s has the registers 0 to %d here", class->name,
 			    63 - __builtin_clzll(mask >> class->first));
@@ -231,7 +251,8 @@ static int add_gpr(struct reg_list *list, struct reg_avail *avail, const char *n
 
 	caps = reg_avail__caps(avail);
 	if (bits & ~caps->ext_gprs)
-		return fail(why, size, "%s", refusal(caps, caps->ext_gprs_err));
+		return refuse(why, size, caps, simd_ext_gprs_cpu_bit(bits), caps->ext_gprs_err,
+			      bits == 1ULL << PERF_REG_X86_SSP ? "shadow stack" : "R16 to R31");
 
 	list->regs |= bits;
 	list->ext_gprs = true;
@@ -321,6 +342,23 @@ int reg_list__add(struct reg_list *list, struct reg_avail *avail, const char *it
 	return 0;
 }
 
+/* Vectors are of the class with their width, predicates of any that they are in. */
+static void find_whole_classes(struct reg_list *list, const struct reg_avail *avail,
+			       const struct simd_regs_caps *caps)
+{
+	size_t nr;
+	const struct simd_class *classes = simd_classes(avail->e_machine, &nr);
+
+	for (size_t i = 0; i < nr; i++) {
+		u64 mask = caps->class[i].mask;
+
+		if (!classes[i].pred && list->vec && caps->class[i].qwords == list->vec_qwords)
+			list->whole_vec = mask;
+		else if (classes[i].pred && list->pred & mask)
+			list->whole_pred |= mask;
+	}
+}
+
 /**
  * reg_list__finish - make a complete list one that the kernel takes
  * @list: the list
@@ -328,6 +366,14 @@ int reg_list__add(struct reg_list *list, struct reg_avail *avail, const char *it
  */
 void reg_list__finish(struct reg_list *list, struct reg_avail *avail)
 {
-	if ((list->vec || list->pred) && !list->regs && reg_avail__caps(avail)->needs_gpr)
+	const struct simd_regs_caps *caps;
+
+	if (!list->vec && !list->pred)
+		return;
+
+	caps = reg_avail__caps(avail);
+	if (!list->regs && caps->needs_gpr)
 		list->regs |= 1ULL << perf_arch_reg_ip(avail->e_machine);
+	if (caps->whole_classes)
+		find_whole_classes(list, avail, caps);
 }

@@ -44,6 +44,10 @@ struct reg_list {
 	u16 pred_qwords;
 	/** @ext_gprs: @regs has some that need sample_simd_regs_enabled. */
 	bool ext_gprs;
+	/** @whole_vec: What @vec has to become, if the kernel takes just whole classes. */
+	u64 whole_vec;
+	/** @whole_pred: The same for @pred. */
+	u32 whole_pred;
 };
 
 void reg_avail__init(struct reg_avail *avail, uint16_t e_machine, bool intr);

@@ -108,7 +108,7 @@ static void dump_simd(FILE *fp, const struct simd_regs *simd, uint16_t e_machine
 	fprintf(fp, "... SIMD ABI nr_vectors %u vector_qwords %u nr_pred %u pred_qwords %u\n",
 		simd->nr_vectors, simd->vector_qwords, simd->nr_pred, simd->pred_qwords);
 
-	for (unsigned int i = 0; simd_regs__reg(simd, e_machine, i, &reg); i++) {
+	for (unsigned int i = 0; simd_regs__next(simd, e_machine, &i, &reg);) {
 		if (simd_view.type)
 			dump_lanes(fp, &reg, simd);
 		else
@@ -216,10 +216,21 @@ int regs_dump__fprintf(FILE *fp, const struct regs_dump *regs,
 	if (!(regs->abi & PERF_SAMPLE_REGS_ABI_SIMD))
 		return printed;
 
-	for (i = 0; simd_regs__reg(&regs->simd, e_machine, i, &reg); i++)
+	for (i = 0; simd_regs__next(&regs->simd, e_machine, &i, &reg);)
 		printed += fprintf_simd_reg(fp, &reg, &regs->simd);
 
 	return printed;
+}
+
+/*
+ * The XMM registers of events without the SIMD fields have two bits in the mask
+ * each. A half alone is not what the name of the register stands for.
+ */
+static bool is_half(const u64 mask, unsigned int id)
+{
+	const u64 low = 0x5555555555555555ULL;
+
+	return !(mask & (low >> id & 1 ? 2ULL << id : 1ULL << (id - 1)));
 }
 
 /**
@@ -230,8 +241,7 @@ int regs_dump__fprintf(FILE *fp, const struct regs_dump *regs,
  * @e_machine: the architecture of the sample
  * @e_flags: its ELF flags
  *
- * The XMM registers of events without the SIMD fields have two bits in the mask
- * each: the halves of a register become one number.
+ * Two halves of an XMM register become one number.
  */
 void regs_dump__fprintf_json(FILE *fp, const struct regs_dump *regs,
 			     const struct perf_event_attr *attr,
@@ -242,27 +252,29 @@ void regs_dump__fprintf_json(FILE *fp, const struct regs_dump *regs,
 	const char *comma = "";
 	u64 mask = regs->mask, halves = 0;
 
-	/* Those that have the low half of a register, below its high half. */
 	if (e_machine_is_x86(e_machine) && !attr->sample_simd_regs_enabled)
-		halves = simd_legacy_xmm_bits(~0ULL) & 0x5555555555555555ULL;
+		halves = simd_legacy_xmm_bits(~0ULL);
 
 	fputc('{', fp);
 	for_each_set_bit(id, (unsigned long *)&mask, sizeof(mask) * 8) {
-		fprintf(fp, "%s\"%s\": \"0x", comma,
-			sample_reg_name(id, attr, e_machine, e_flags));
+		const char *name = sample_reg_name(id, attr, e_machine, e_flags);
+		unsigned long long value = regs->regs[i++];
+
+		fprintf(fp, "%s\"%s", comma, name);
 		comma = ", ";
-		if (halves >> id & 1 && mask >> id & 2) {
-			fprintf(fp, "%016llx%016llx\"", (unsigned long long)regs->regs[i + 1],
-				(unsigned long long)regs->regs[i]);
+		if (!(halves >> id & 1)) {
+			fprintf(fp, "\": \"0x%llx\"", value);
+		} else if (is_half(mask, id)) {
+			fprintf(fp, "[%u]\": \"0x%016llx\"", id & 1, value);
+		} else {
+			fprintf(fp, "\": \"0x%016llx%016llx\"",
+				(unsigned long long)regs->regs[i++], value);
 			mask &= ~(2ULL << id);
-			i += 2;
-			continue;
 		}
-		fprintf(fp, "%llx\"", (unsigned long long)regs->regs[i++]);
 	}
 
 	if (regs->abi & PERF_SAMPLE_REGS_ABI_SIMD) {
-		for (i = 0; simd_regs__reg(&regs->simd, e_machine, i, &reg); i++) {
+		for (i = 0; simd_regs__next(&regs->simd, e_machine, &i, &reg);) {
 			fprintf(fp, "%s\"%s", comma, simd_reg__name(&reg));
 			comma = ", ";
 			if (simd_reg__has_nr(&reg))

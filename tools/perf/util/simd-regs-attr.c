@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The SIMD fields of perf_event_attr in a recording: filled in from what the
- * user asked for, given up for the older way to sample XMM registers where that
- * is the only one, and explained if the kernel refuses them.
+ * user asked for, and given up for the older way to sample XMM registers where
+ * that is the only one.
  */
 #include <errno.h>
 #include <string.h>
@@ -17,6 +17,7 @@
 #include "reg-list.h"
 #include "simd-regs.h"
 #include "simd-regs-attr.h"
+#include "simd-regs-probe.h"
 #include "../../arch/x86/include/uapi/asm/perf_regs.h"
 
 /**
@@ -54,9 +55,22 @@ void record_opts__add_regs(struct record_opts *opts, const struct reg_list *list
 		simd->vec_user = list->vec;
 		simd->pred_user = list->pred;
 	}
+	if (list->vec_qwords > simd->vec_qwords)
+		simd->whole_vec = list->whole_vec;
+	simd->whole_pred |= list->whole_pred;
 	simd->vec_qwords = max(simd->vec_qwords, list->vec_qwords);
 	simd->pred_qwords = max(simd->pred_qwords, list->pred_qwords);
 	simd->enabled |= list->vec || list->pred || list->ext_gprs;
+}
+
+/*
+ * The mask to ask the kernel for. What is in it only for the sake of a whole class
+ * is sampled, but not shown.
+ */
+static u64 whole_class(u64 mask, u64 whole, u64 *hidden)
+{
+	*hidden = mask ? whole & ~mask : 0;
+	return mask | *hidden;
 }
 
 /**
@@ -68,6 +82,7 @@ void evsel__config_sample_regs(struct evsel *evsel, const struct record_opts *op
 {
 	const struct simd_regs_request *simd = &opts->simd_regs;
 	struct perf_event_attr *attr = &evsel->core.attr;
+	struct simd_regs_hidden *hidden = &evsel->hidden_simd_regs;
 
 	if (record_opts__has_regs(opts, /*intr=*/true)) {
 		attr->sample_regs_intr = opts->sample_intr_regs;
@@ -84,11 +99,15 @@ void evsel__config_sample_regs(struct evsel *evsel, const struct record_opts *op
 
 	attr->sample_simd_regs_enabled = 1;
 	attr->sample_simd_vec_reg_qwords = simd->vec_qwords;
-	attr->sample_simd_vec_reg_intr = simd->vec_intr;
-	attr->sample_simd_vec_reg_user = simd->vec_user;
+	attr->sample_simd_vec_reg_intr = whole_class(simd->vec_intr, simd->whole_vec,
+						     &hidden->vec_intr);
+	attr->sample_simd_vec_reg_user = whole_class(simd->vec_user, simd->whole_vec,
+						     &hidden->vec_user);
 	attr->sample_simd_pred_reg_qwords = simd->pred_qwords;
-	attr->sample_simd_pred_reg_intr = simd->pred_intr;
-	attr->sample_simd_pred_reg_user = simd->pred_user;
+	attr->sample_simd_pred_reg_intr = whole_class(simd->pred_intr, simd->whole_pred,
+						      &hidden->pred_intr);
+	attr->sample_simd_pred_reg_user = whole_class(simd->pred_user, simd->whole_pred,
+						      &hidden->pred_user);
 }
 
 /* XMM registers at the interrupt, and nothing else that needs the SIMD fields. */
@@ -128,7 +147,10 @@ bool evsel__simd_regs_fallback(struct evsel *evsel, int err)
 	if (!(perf_intr_reg_mask(e_machine) & PERF_REG_EXTENDED_MASK))
 		return false;
 
-	attr->sample_regs_intr |= simd_legacy_xmm_bits(attr->sample_simd_vec_reg_intr);
+	/* There a mask can have any registers. */
+	attr->sample_regs_intr |= simd_legacy_xmm_bits(attr->sample_simd_vec_reg_intr &
+						       ~evsel->hidden_simd_regs.vec_intr);
+	memset(&evsel->hidden_simd_regs, 0, sizeof(evsel->hidden_simd_regs));
 	perf_event_attr__copy_simd_regs(attr, &none);
 
 	pr_debug2("%s: asking for XMM registers without the SIMD fields\n", evsel__name(evsel));
@@ -136,40 +158,16 @@ bool evsel__simd_regs_fallback(struct evsel *evsel, int err)
 }
 
 /**
- * evsel__simd_regs_strerror - say why the kernel has refused an event
- * @evsel: the event
- * @err: errno
- * @msg: is set
- * @size: of @msg
+ * simd_regs__warn_dwarf - tell who wants DWARF callchains what they can't have
+ * @e_machine: the architecture of this machine
  *
- * Returns 0 if it isn't for its registers.
+ * The unwinder's library has no numbers for R16 to R31. To sample them would not
+ * help it, and cost the other registers where these are not known.
  */
-int evsel__simd_regs_strerror(struct evsel *evsel, int err, char *msg, size_t size)
+void simd_regs__warn_dwarf(uint16_t e_machine)
 {
-	if (!evsel->core.attr.sample_simd_regs_enabled)
-		return 0;
-
-	switch (err) {
-	case E2BIG:
-		return scnprintf(msg, size,
-	"%s: this kernel cannot sample SIMD or extended registers.",
-				 evsel__name(evsel));
-	case EOPNOTSUPP:
-		return scnprintf(msg, size,
-	"%s: this event cannot sample the SIMD or extended registers that were asked for.\n"
-	"Hint: 'perf record -I?' lists what cpu-clock or cycles can sample.%s",
-				 evsel__name(evsel),
-				 evsel->core.attr.precise_ip ?
-				 "\nHint: Try it without the 'p' modifier." : "");
-	case EINVAL:
-		return scnprintf(msg, size,
-	"%s: the kernel refuses the event, perhaps for its SIMD or extended registers.\n"
-	"Hint: A sample has to stay below 64 KiB: try less registers or a smaller stack dump.\n"
-	"Hint: The kernel may take whole classes only: try 'zmm' instead of 'zmm0-7'.",
-				 evsel__name(evsel));
-	default:
-		return 0;
-	}
+	if (e_machine_is_x86(e_machine) && simd_regs__cpu() >> CPU_BIT_X86_APX & 1)
+		pr_warning_once("WARNING: --call-graph=dwarf finds no callers of functions whose frames are based on R16 to R31 (APX).\n");
 }
 
 /**

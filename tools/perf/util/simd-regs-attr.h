@@ -9,6 +9,7 @@
 #include <linux/types.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 struct evsel;
 struct perf_event_attr;
@@ -27,6 +28,17 @@ struct simd_regs_request {
 	u32 pred_user;
 	u64 vec_intr;
 	u64 vec_user;
+	/** @whole_vec: What a mask has to become if the kernel takes just whole classes. */
+	u64 whole_vec;
+	u32 whole_pred;
+};
+
+/** struct simd_regs_hidden - registers that only come with others of their class */
+struct simd_regs_hidden {
+	u64 vec_intr;
+	u64 vec_user;
+	u64 pred_intr;
+	u64 pred_user;
 };
 
 bool record_opts__has_regs(const struct record_opts *opts, bool intr);
@@ -34,6 +46,7 @@ void record_opts__add_regs(struct record_opts *opts, const struct reg_list *list
 void evsel__config_sample_regs(struct evsel *evsel, const struct record_opts *opts);
 bool evsel__simd_regs_fallback(struct evsel *evsel, int err);
 int evsel__simd_regs_strerror(struct evsel *evsel, int err, char *msg, size_t size);
+void simd_regs__warn_dwarf(uint16_t e_machine);
 
 void perf_event_attr__copy_simd_regs(struct perf_event_attr *to,
 				     const struct perf_event_attr *from);

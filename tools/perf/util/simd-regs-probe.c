@@ -3,7 +3,8 @@
  * Ask the running kernel which vector, predicate and extended general purpose
  * registers it samples: open events that want just one group of them, and see
  * which it takes. It answers for the CPU, for its own configuration and for its
- * age alike. The events are never enabled.
+ * age alike. The events are never enabled. What the CPU has is asked separately,
+ * to tell the user what a refusal comes from.
  */
 #include <errno.h>
 #include <string.h>
@@ -18,6 +19,12 @@
 #include "simd-regs-probe.h"
 #include "util.h"
 #include "../perf-sys.h"
+
+#if defined(__x86_64__) || defined(__i386__)
+#include <cpuid.h>
+#elif defined(__aarch64__)
+#include <sys/auxv.h>
+#endif
 
 /* The widest vectors that SVE can have: 2048 bits. */
 #define SCALABLE_QWORDS_MAX	32
@@ -217,6 +224,24 @@ static void probe_ext_gprs(struct simd_regs_caps *caps, uint16_t e_machine, bool
 	}
 }
 
+/* Mainline's first kernel with the SIMD fields is one that has no parts of a class. */
+static void probe_whole_classes(struct simd_regs_caps *caps, uint16_t e_machine, bool intr)
+{
+	size_t nr;
+	const struct simd_class *classes = simd_classes(e_machine, &nr);
+
+	for (size_t i = 0; i < nr; i++) {
+		u64 mask = caps->class[i].mask;
+
+		if (hweight64(mask) < 2)
+			continue;
+		/* All but the lowest. */
+		caps->whole_classes = try_simd(e_machine, intr, /*gpr=*/true, classes[i].pred,
+					       mask & (mask - 1), caps->class[i].qwords) != 0;
+		return;
+	}
+}
+
 static void probe_needs_gpr(struct simd_regs_caps *caps, uint16_t e_machine, bool intr)
 {
 	size_t nr;
@@ -241,6 +266,33 @@ static bool simd_regs_caps__any(const struct simd_regs_caps *caps)
 }
 
 /**
+ * simd_regs__cpu - what the CPU has, whatever the kernel makes of it
+ *
+ * Returns a mask of the CPU_BIT_* of the architecture that perf was built for.
+ */
+u64 simd_regs__cpu(void)
+{
+	u64 bits = 0;
+#if defined(__x86_64__) || defined(__i386__)
+	unsigned int eax, ebx, ecx, edx;
+
+	/* All that perf runs on, whether or not XSAVE is there to enumerate it. */
+	bits = 1ULL << CPU_BIT_X86_SSE;
+	/* Leaf 0xd has the components for XCR0 in subleaf 0, those for IA32_XSS in 1. */
+	if (__get_cpuid_count(0xd, 0, &eax, &ebx, &ecx, &edx))
+		bits |= (u64)edx << 32 | eax;
+	if (__get_cpuid_count(0xd, 1, &eax, &ebx, &ecx, &edx))
+		bits |= (u64)edx << 32 | ecx;
+#elif defined(__aarch64__)
+	bits = getauxval(AT_HWCAP);
+	/* A CPU with SME has SVE registers in streaming mode. */
+	if (getauxval(AT_HWCAP2) & 1ULL << CPU_BIT_ARM64_HWCAP2_SME)
+		bits |= 1ULL << CPU_BIT_ARM64_SVE;
+#endif
+	return bits;
+}
+
+/**
  * simd_regs__probe - find out what the running kernel samples
  * @caps: is filled in
  * @e_machine: the architecture of this machine
@@ -252,6 +304,7 @@ void simd_regs__probe(struct simd_regs_caps *caps, uint16_t e_machine, bool intr
 	int err;
 
 	memset(caps, 0, sizeof(*caps));
+	caps->cpu = simd_regs__cpu();
 
 	if (!simd_classes(e_machine, &nr)) {
 		caps->err = EOPNOTSUPP;
@@ -263,6 +316,7 @@ void simd_regs__probe(struct simd_regs_caps *caps, uint16_t e_machine, bool intr
 	if (err != E2BIG && err != EACCES && err != EPERM) {
 		probe_ext_gprs(caps, e_machine, intr);
 		probe_classes(caps, e_machine, intr);
+		probe_whole_classes(caps, e_machine, intr);
 		probe_needs_gpr(caps, e_machine, intr);
 	}
 
@@ -271,5 +325,5 @@ void simd_regs__probe(struct simd_regs_caps *caps, uint16_t e_machine, bool intr
 		caps->err = err ?: EOPNOTSUPP;
 
 	pr_debug2("SIMD registers, %s side: %s\n", intr ? "intr" : "user",
-		  caps->err ? strerror(caps->err) : "ok");
+		  caps->err ? strerror(caps->err) : caps->whole_classes ? "whole classes" : "ok");
 }

@@ -18,6 +18,10 @@ struct simd_regs_caps {
 	int err;
 	/** @needs_gpr: sample_regs_* must not be empty. */
 	bool needs_gpr;
+	/** @whole_classes: A mask must have all registers of a class, or none. */
+	bool whole_classes;
+	/** @cpu: Bits of simd_regs__cpu(). */
+	u64 cpu;
 	/** @ext_gprs: Those of simd_ext_gprs() that can be sampled. */
 	u64 ext_gprs;
 	/** @ext_gprs_err: The errno for the others. */
@@ -33,6 +37,7 @@ struct simd_regs_caps {
 	} class[SIMD_CLASSES_MAX];
 };
 
+u64 simd_regs__cpu(void);
 void simd_regs__probe(struct simd_regs_caps *caps, uint16_t e_machine, bool intr);
 
 #endif /* __PERF_SIMD_REGS_PROBE_H */

@@ -21,16 +21,19 @@ static const struct simd_class x86_classes[] = {
 		.name	= "XMM",
 		.nr	= PERF_X86_SIMD_XMM_REGS,
 		.qwords	= PERF_X86_SIMD_XMM_QWORDS,
+		.cpu_bit = CPU_BIT_X86_SSE,
 	},
 	[YMM] = {
 		.name	= "YMM",
 		.nr	= PERF_X86_SIMD_YMM_REGS,
 		.qwords	= PERF_X86_SIMD_YMM_QWORDS,
+		.cpu_bit = CPU_BIT_X86_AVX,
 	},
 	[ZMM] = {
 		.name	= "ZMM",
 		.nr	= PERF_X86_SIMD_ZMM_REGS,
 		.qwords	= PERF_X86_SIMD_ZMM_QWORDS,
+		.cpu_bit = CPU_BIT_X86_ZMM,
 	},
 	[OPMASK] = {
 		.name	= "OPMASK",
@@ -38,16 +41,39 @@ static const struct simd_class x86_classes[] = {
 		.nr	= PERF_X86_SIMD_OPMASK_REGS,
 		.qwords	= PERF_X86_SIMD_OPMASK_QWORDS,
 		.pred	= true,
+		.cpu_bit = CPU_BIT_X86_OPMASK,
 	},
 };
 
 enum { V, Z, P, FFR };
 
 static const struct simd_class arm64_classes[] = {
-	[V]   = { .name = "V", .nr = 32, .qwords = 2 },
-	[Z]   = { .name = "Z", .nr = 32 },
-	[P]   = { .name = "P", .nr = 16, .pred = true, .per_byte = true },
-	[FFR] = { .name = "FFR", .nr = 1, .first = 16, .pred = true, .per_byte = true },
+	[V] = {
+		.name	= "V",
+		.nr	= 32,
+		.qwords	= 2,
+		.cpu_bit = CPU_BIT_ARM64_ASIMD,
+	},
+	[Z] = {
+		.name	= "Z",
+		.nr	= 32,
+		.cpu_bit = CPU_BIT_ARM64_SVE,
+	},
+	[P] = {
+		.name	= "P",
+		.nr	= 16,
+		.pred	= true,
+		.per_byte = true,
+		.cpu_bit = CPU_BIT_ARM64_SVE,
+	},
+	[FFR] = {
+		.name	= "FFR",
+		.first	= 16,
+		.nr	= 1,
+		.pred	= true,
+		.per_byte = true,
+		.cpu_bit = CPU_BIT_ARM64_SVE,
+	},
 };
 
 static bool is_arm(uint16_t e_machine)
@@ -113,17 +139,9 @@ static unsigned int nth_bit(u64 mask, unsigned int idx)
 	return mask ? __builtin_ctzll(mask) : 0;
 }
 
-/**
- * simd_regs__reg - one after the other, the registers in a sample
- * @simd: the sample's vector and predicate registers
- * @e_machine: the architecture of the sample
- * @idx: 0 for the first vector; the predicates follow the vectors
- * @reg: is filled in
- *
- * Returns false if there are not that many registers.
- */
-bool simd_regs__reg(const struct simd_regs *simd, uint16_t e_machine, unsigned int idx,
-		    struct simd_reg *reg)
+/* The idx-th register of a sample. Returns its bit in the mask, or -1 for none. */
+static int simd_regs__reg(const struct simd_regs *simd, uint16_t e_machine, unsigned int idx,
+			  struct simd_reg *reg)
 {
 	unsigned int bit;
 
@@ -135,7 +153,7 @@ bool simd_regs__reg(const struct simd_regs *simd, uint16_t e_machine, unsigned i
 	} else {
 		idx -= simd->nr_vectors;
 		if (idx >= simd->nr_pred)
-			return false;
+			return -1;
 		bit = nth_bit(simd->pred_mask, idx);
 		reg->qwords = simd->pred_qwords;
 		reg->data = simd->data + simd->nr_vectors * simd->vector_qwords +
@@ -149,6 +167,32 @@ bool simd_regs__reg(const struct simd_regs *simd, uint16_t e_machine, unsigned i
 		reg->class = arm64_class(simd, bit, reg->pred);
 
 	reg->nr = bit - (reg->class ? reg->class->first : 0);
+	return bit;
+}
+
+/**
+ * simd_regs__next - one after the other, the registers in a sample
+ * @simd: the sample's vector and predicate registers
+ * @e_machine: the architecture of the sample
+ * @idx: 0 to begin with
+ * @reg: is filled in
+ *
+ * Those that nobody has asked for are left out.
+ *
+ * Returns false if there are no more registers.
+ */
+bool simd_regs__next(const struct simd_regs *simd, uint16_t e_machine, unsigned int *idx,
+		     struct simd_reg *reg)
+{
+	u64 hidden;
+	int bit;
+
+	do {
+		bit = simd_regs__reg(simd, e_machine, (*idx)++, reg);
+		if (bit < 0)
+			return false;
+		hidden = reg->pred ? simd->hidden_pred : simd->hidden_vec;
+	} while (hidden >> bit & 1);
 	return true;
 }
 
@@ -210,6 +254,15 @@ u64 simd_ext_gprs(uint16_t e_machine)
 			mask |= 1ULL << i;
 	}
 	return mask;
+}
+
+/**
+ * simd_ext_gprs_cpu_bit - what a CPU needs to have some of simd_ext_gprs()
+ * @mask: the registers; SSP is not among others
+ */
+u8 simd_ext_gprs_cpu_bit(u64 mask)
+{
+	return mask == 1ULL << PERF_REG_X86_SSP ? CPU_BIT_X86_CET_USER : CPU_BIT_X86_APX;
 }
 
 /**

@@ -35,9 +35,27 @@ struct simd_class {
 	bool pred;
 	/** @per_byte: A predicate with a bit for each byte of a vector, else for each lane. */
 	bool per_byte;
+	/** @cpu_bit: The bit of simd_regs__cpu() that says that a CPU has it. */
+	u8 cpu_bit;
 };
 
 #define SIMD_CLASSES_MAX	4
+
+/*
+ * What a CPU can have: on x86 the numbers of its XSAVE state components, on arm64
+ * those of the bits of AT_HWCAP.
+ */
+enum {
+	CPU_BIT_X86_SSE		= 1,
+	CPU_BIT_X86_AVX		= 2,
+	CPU_BIT_X86_OPMASK	= 5,
+	CPU_BIT_X86_ZMM		= 6,
+	CPU_BIT_X86_CET_USER	= 11,
+	CPU_BIT_X86_APX		= 19,
+	CPU_BIT_ARM64_ASIMD	= 1,
+	CPU_BIT_ARM64_SVE	= 22,
+	CPU_BIT_ARM64_HWCAP2_SME = 23,
+};
 
 const struct simd_class *simd_classes(uint16_t e_machine, size_t *nr);
 
@@ -55,8 +73,8 @@ struct simd_reg {
 	bool pred;
 };
 
-bool simd_regs__reg(const struct simd_regs *simd, uint16_t e_machine, unsigned int idx,
-		    struct simd_reg *reg);
+bool simd_regs__next(const struct simd_regs *simd, uint16_t e_machine, unsigned int *idx,
+		     struct simd_reg *reg);
 const char *simd_reg__name(const struct simd_reg *reg);
 bool simd_reg__has_nr(const struct simd_reg *reg);
 
@@ -66,6 +84,7 @@ static inline bool e_machine_is_x86(uint16_t e_machine)
 }
 
 u64 simd_ext_gprs(uint16_t e_machine);
+u8 simd_ext_gprs_cpu_bit(u64 mask);
 u64 simd_legacy_xmm_bits(u64 regs);
 const char *sample_reg_name(int id, const struct perf_event_attr *attr,
 			    uint16_t e_machine, uint32_t e_flags);

@@ -60,7 +60,7 @@ test_case() {
     refuses "script, ${case} ${order}" "${message}" perf script -F ip -i "${perfdata}"
     has_good_sample "script, ${case} ${order}" 401136
     refuses "report -D, ${case} ${order}" "${message}" perf report -D -i "${perfdata}"
-    has_good_sample "report -D, ${case} ${order}" 'intr regs: \|branch stack: nr:0'
+    has_good_sample "report -D, ${case} ${order}" ': 0x401136 period'
     refuses "inject, ${case} ${order}" "${message}" \
       perf inject -i "${perfdata}" -o "${dir}/inject"
   done

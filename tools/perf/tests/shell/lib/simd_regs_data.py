@@ -45,13 +45,14 @@ def block(abi, gprs, simd=None, data=None):
 
 class Case:
     def __init__(self, arch, user=0, intr=0, vec=(0, 0, 0), pred=(0, 0, 0),
-                 enabled=1, samples=(), sample_type=None):
+                 enabled=1, samples=(), sample_type=None, hidden=None):
         self.arch = arch
         self.user, self.intr = user, intr          # sample_regs_*
         self.vec, self.pred = vec, pred            # qwords, intr mask, user mask
         self.enabled = enabled
         self.sample_type = sample_type or SAMPLE_TYPE
         self.samples = samples                     # lists of the words after PID and TID
+        self.hidden = hidden                       # vectors of both sides, predicates
 
 
 CASES = {
@@ -88,6 +89,13 @@ CASES = {
                           0, 0, 0, 0xc0490fdb00000000,
                           0x55, 0,
                       ]) + [PHYS_ADDR],
+                  ]),
+    # What perf writes on a kernel that takes only whole classes: of these, YMM2 and
+    # YMM15 have been asked for on one side, and OPMASK7 on both.
+    'whole': Case('x86_64', user=1 << 7, intr=1 << 8, vec=(4, 0xffff, 0), pred=(1, 0xff, 0xff),
+                  hidden=(0x7ffb, 0, 0x7f, 0x7f), samples=[
+                      block(ABI_64 | ABI_SIMD, [0x5000], (0, 0, 8, 1)) +
+                      block(ABI_64 | ABI_SIMD, [IP], (16, 4, 8, 1)) + [PHYS_ADDR],
                   ]),
     # What mainline's kernel writes: whole classes, R16-R31 and SSP on both sides.
     'mainline': Case('x86_64', user=0x1ffffff01ff, intr=0x1ffffff01ff,
@@ -126,9 +134,14 @@ class Writer:
     def data(self, case):
         mmap = self.pack('IIQQQ', PID, PID, IP & ~0xfff, 0x100000, 0)
         out = self.event(1, 2, mmap + self.mapped)
+        if case.hidden:
+            # PERF_RECORD_EVENT_UPDATE, PERF_EVENT_UPDATE__SIMD_REGS, no ID
+            out += self.event(78, 0, self.pack('QQQQQQ', 4, 0, *case.hidden))
         for words in case.samples:
             payload = self.pack('QII', IP, PID, PID)
-            payload += self.pack('%dQ' % len(words), *words)
+            # A word can also be a pair of 32 bits each.
+            for word in words:
+                payload += self.pack('II', *word) if isinstance(word, tuple) else self.pack('Q', word)
             out += self.event(9, 2, payload)
         return out
 

@@ -11,11 +11,12 @@ A good sample is in front of the bad one.
 """
 import sys
 
-from simd_regs_data import (ABI_32, ABI_64, ABI_SIMD, IP, PHYS_ADDR, SAMPLE_IP, SAMPLE_TID,
-                            Case, Writer)
+from simd_regs_data import (ABI_32, ABI_64, ABI_SIMD, IP, PHYS_ADDR, SAMPLE_IP,
+                            SAMPLE_PHYS_ADDR, SAMPLE_TID, Case, Writer)
 
 SP = 0x5000
-SAMPLE_BRANCH_STACK = 1 << 11
+SAMPLE_CALLCHAIN, SAMPLE_RAW, SAMPLE_BRANCH_STACK = 1 << 5, 1 << 10, 1 << 11
+SAMPLE_STACK_USER, SAMPLE_AUX = 1 << 13, 1 << 20
 # The user side of most samples: abi at byte 24 and a register at 32.
 USER = [ABI_64, SP]
 # The interrupt side follows: abi at byte 40, a register at 48, the SIMD header at
@@ -28,6 +29,12 @@ def x86(words, **kwargs):
     kwargs = {'user': 1 << 7, 'intr': 1 << 8, 'vec': (4, 0xffff, 0), 'pred': (1, 0xff, 0),
               **kwargs}
     return Case('x86_64', samples=[words], **kwargs)
+
+
+def other(fields, good, bad):
+    """Samples with other fields than registers, after IP, TID and PID."""
+    return Case('x86_64', enabled=0, samples=[good, bad],
+                sample_type=SAMPLE_IP | SAMPLE_TID | fields)
 
 
 def arm64(words):
@@ -143,23 +150,42 @@ CASES = {
         arm64(intr([0, 32, 18, 4], data=72)),
         'malformed intr registers at byte 72 of a sample of 672: '
         'nr_pred is 18, the event asked for 17'),
-    # What follows the registers is missing. This is said by what reads it.
+    # What follows the registers is missing.
     'nothing-after-them': (
         x86(intr([1, 4, 0, 0], data=4, tail=())),
-        "can't parse SAMPLE"),
-    # Branch entries far beyond the sample: there is something to swap in each.
+        'malformed PHYS_ADDR at byte 120 of a sample of 120: 0 bytes are left'),
+    # Other fields of variable size: far beyond the sample, or a little.
+    'callchain-huge': (
+        other(SAMPLE_CALLCHAIN, [0], [1 << 61, 1, 2]),
+        'malformed CALLCHAIN at byte 32 of a sample of 48: 16 bytes are left'),
+    'callchain-cut': (
+        other(SAMPLE_CALLCHAIN, [0], [3, 1, 2]),
+        'malformed CALLCHAIN at byte 32 of a sample of 48: 16 bytes are left'),
+    'raw-huge': (
+        other(SAMPLE_RAW, [(4, 0)], [(0xffffffff, 0), 0]),
+        'malformed RAW at byte 24 of a sample of 40: 16 bytes are left'),
+    'raw-unaligned': (
+        other(SAMPLE_RAW | SAMPLE_PHYS_ADDR, [(4, 0), 0], [(5, 0), 0]),
+        'malformed PHYS_ADDR at byte 33 of a sample of 40: 7 bytes are left'),
     'branch-stack-huge': (
-        x86([1 << 40, 0, 0, 0], user=0, intr=0, vec=(0, 0, 0), pred=(0, 0, 0), enabled=0,
-            sample_type=SAMPLE_IP | SAMPLE_TID | SAMPLE_BRANCH_STACK),
-        "can't parse SAMPLE"),
+        # There is something to swap in each entry.
+        other(SAMPLE_BRANCH_STACK, [0], [1 << 40, 0, 0, 0]),
+        'malformed BRANCH_STACK at byte 32 of a sample of 56: 24 bytes are left'),
+    'stack-huge': (
+        other(SAMPLE_STACK_USER, [0], [1 << 63, 1, 2]),
+        'malformed STACK_USER at byte 32 of a sample of 48: 16 bytes are left'),
+    'stack-without-size': (
+        other(SAMPLE_STACK_USER, [0], [16, 1, 2]),
+        'malformed STACK_USER at byte 48 of a sample of 48: 0 bytes are left'),
+    'aux-huge': (
+        other(SAMPLE_AUX, [0], [1 << 40, 0]),
+        'malformed AUX at byte 32 of a sample of 40: 8 bytes are left'),
 }
 
 
 # So that an error in the first sample isn't taken for what it should be.
 def with_good_sample(case):
-    if case.sample_type & SAMPLE_BRANCH_STACK:
-        # No branches.
-        case.samples = [[0]] + case.samples
+    if len(case.samples) > 1:
         return case
     good = [ABI_64] + [SP] * bin(case.user).count('1')
     good += [ABI_64] + [IP] * bin(case.intr).count('1') + [PHYS_ADDR]

@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Why the kernel has refused an event with SIMD fields in its attr: it has one
+ * errno for all that a PMU can't sample. Ask again for one kind of registers after
+ * the other, and tell the user which of them the event can have.
+ */
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+#include <sys/utsname.h>
+#include <linux/bitops.h>
+#include <linux/kernel.h>
+#include <linux/perf_event.h>
+
+#include "dwarf-regs.h"
+#include "evsel.h"
+#include "perf_regs.h"
+#include "simd-regs.h"
+#include "simd-regs-attr.h"
+#include "../perf-sys.h"
+#include "../../arch/x86/include/uapi/asm/perf_regs.h"
+
+/* Names of registers for a message. */
+struct names {
+	char text[160];
+};
+
+static void names__add(struct names *names, const char *name)
+{
+	size_t len = strlen(names->text);
+
+	scnprintf(names->text + len, sizeof(names->text) - len, "%s%s", len ? ", " : "", name);
+}
+
+static bool can_open(struct perf_event_attr attr)
+{
+	int fd;
+
+	attr.disabled = 1;
+	attr.enable_on_exec = 0;
+	attr.inherit = 0;
+	fd = sys_perf_event_open(&attr, /*pid=*/0, /*cpu=*/-1, /*group_fd=*/-1,
+				 PERF_FLAG_FD_CLOEXEC);
+	if (fd < 0)
+		return false;
+	close(fd);
+	return true;
+}
+
+/* The event with general purpose registers that every kernel has, and nothing else. */
+static struct perf_event_attr plain_attr(const struct perf_event_attr *attr, uint16_t e_machine)
+{
+	const struct perf_event_attr none = {};
+	struct perf_event_attr plain = *attr;
+
+	perf_event_attr__copy_simd_regs(&plain, &none);
+	plain.sample_simd_regs_enabled = 1;
+	plain.sample_regs_intr &= ~simd_ext_gprs(e_machine);
+	plain.sample_regs_user &= ~simd_ext_gprs(e_machine);
+	/* Not every kernel takes an empty mask. */
+	if (plain.sample_type & PERF_SAMPLE_REGS_INTR)
+		plain.sample_regs_intr |= 1ULL << perf_arch_reg_ip(e_machine);
+	if (plain.sample_type & PERF_SAMPLE_REGS_USER)
+		plain.sample_regs_user |= 1ULL << perf_arch_reg_ip(e_machine);
+	return plain;
+}
+
+/* The event's vectors in another width, as far as there are that many. */
+static bool can_open_vectors(const struct perf_event_attr *attr, const struct simd_class *class,
+			     u16 qwords, uint16_t e_machine)
+{
+	struct perf_event_attr try = plain_attr(attr, e_machine);
+	u64 all = (1ULL << class->nr) - 1;
+
+	try.sample_simd_vec_reg_intr = attr->sample_simd_vec_reg_intr & all;
+	try.sample_simd_vec_reg_user = attr->sample_simd_vec_reg_user & all;
+	if (!try.sample_simd_vec_reg_intr && !try.sample_simd_vec_reg_user)
+		return false;
+	try.sample_simd_vec_reg_qwords = qwords;
+	return can_open(try);
+}
+
+static void check_vectors(const struct perf_event_attr *attr, uint16_t e_machine,
+			  struct names *refused, struct names *possible)
+{
+	u16 width = attr->sample_simd_vec_reg_qwords;
+	size_t nr;
+	const struct simd_class *classes = simd_classes(e_machine, &nr);
+
+	if (!width)
+		return;
+
+	for (size_t i = 0; i < nr; i++) {
+		u16 qwords = classes[i].qwords ?: width;
+
+		if (classes[i].pred || qwords > width)
+			continue;
+		if (can_open_vectors(attr, &classes[i], qwords, e_machine))
+			names__add(possible, classes[i].name);
+		else if (qwords == width)
+			names__add(refused, classes[i].name);
+		/* V and Z can be as wide. */
+		if (qwords == width)
+			break;
+	}
+}
+
+static void check_predicates(const struct perf_event_attr *attr, uint16_t e_machine,
+			     struct names *refused, struct names *possible)
+{
+	struct perf_event_attr try = plain_attr(attr, e_machine);
+	u32 mask = attr->sample_simd_pred_reg_intr | attr->sample_simd_pred_reg_user;
+	struct names *to;
+	size_t nr;
+	const struct simd_class *classes = simd_classes(e_machine, &nr);
+
+	if (!mask)
+		return;
+	try.sample_simd_pred_reg_intr = attr->sample_simd_pred_reg_intr;
+	try.sample_simd_pred_reg_user = attr->sample_simd_pred_reg_user;
+	try.sample_simd_pred_reg_qwords = attr->sample_simd_pred_reg_qwords;
+	to = can_open(try) ? possible : refused;
+
+	for (size_t i = 0; i < nr; i++) {
+		u64 all = ((1ULL << classes[i].nr) - 1) << classes[i].first;
+
+		if (classes[i].pred && mask & all)
+			names__add(to, classes[i].name);
+	}
+}
+
+static void check_ext_gprs(const struct perf_event_attr *attr, uint16_t e_machine, u64 mask,
+			   const char *name, struct names *refused, struct names *possible)
+{
+	struct perf_event_attr try = plain_attr(attr, e_machine);
+
+	if (!((attr->sample_regs_intr | attr->sample_regs_user) & mask))
+		return;
+	try.sample_regs_intr |= attr->sample_regs_intr & mask;
+	try.sample_regs_user |= attr->sample_regs_user & mask;
+	names__add(can_open(try) ? possible : refused, name);
+}
+
+/* What was asked for, sorted by whether the event can sample it. */
+static void check_all(const struct perf_event_attr *attr, uint16_t e_machine,
+		      struct names *refused, struct names *possible)
+{
+	const u64 ssp = 1ULL << PERF_REG_X86_SSP;
+	u64 ext_gprs = simd_ext_gprs(e_machine);
+
+	check_vectors(attr, e_machine, refused, possible);
+	check_predicates(attr, e_machine, refused, possible);
+	check_ext_gprs(attr, e_machine, ext_gprs & ~ssp, "R16-R31", refused, possible);
+	check_ext_gprs(attr, e_machine, ext_gprs & ssp, "SSP", refused, possible);
+}
+
+static int unsupported_strerror(struct evsel *evsel, char *msg, size_t size)
+{
+	struct perf_event_attr attr = evsel->core.attr;
+	struct names refused = {}, possible = {};
+	uint16_t e_machine = EM_HOST;
+	int len;
+
+	check_all(&attr, e_machine, &refused, &possible);
+	len = scnprintf(msg, size, "%s: %s cannot sample %s.\n", evsel__name(evsel),
+			attr.precise_ip ? "a precise event of this CPU" : "the PMU of this event",
+			refused.text[0] ? refused.text : "the registers that were asked for");
+	if (possible.text[0])
+		len += scnprintf(msg + len, size - len, "Hint: It can sample %s.\n", possible.text);
+
+	if (attr.precise_ip) {
+		attr.precise_ip = 0;
+		if (can_open(attr))
+			len += scnprintf(msg + len, size - len,
+					 "Hint: Without the 'p' modifier it can sample all of them.\n");
+	} else {
+		len += scnprintf(msg + len, size - len,
+				 "Hint: 'perf record -I?' lists what cpu-clock or cycles can sample.\n");
+	}
+	return len;
+}
+
+/* What the registers and the stack of a sample take. */
+static u64 sample_bytes(const struct perf_event_attr *attr)
+{
+	u64 words = hweight64(attr->sample_regs_intr) + hweight64(attr->sample_regs_user);
+
+	words += (hweight64(attr->sample_simd_vec_reg_intr) +
+		  hweight64(attr->sample_simd_vec_reg_user)) * attr->sample_simd_vec_reg_qwords;
+	words += (hweight32(attr->sample_simd_pred_reg_intr) +
+		  hweight32(attr->sample_simd_pred_reg_user)) * attr->sample_simd_pred_reg_qwords;
+	return words * sizeof(u64) + attr->sample_stack_user;
+}
+
+/**
+ * evsel__simd_regs_strerror - say why the kernel has refused an event
+ * @evsel: the event
+ * @err: errno
+ * @msg: is set
+ * @size: of @msg
+ *
+ * Returns 0 if it isn't for its registers.
+ */
+int evsel__simd_regs_strerror(struct evsel *evsel, int err, char *msg, size_t size)
+{
+	struct perf_event_attr *attr = &evsel->core.attr;
+	struct utsname uts;
+
+	if (!attr->sample_simd_regs_enabled)
+		return 0;
+
+	switch (err) {
+	case E2BIG:
+		if (uname(&uts))
+			uts.release[0] = '\0';
+		return scnprintf(msg, size,
+	"%s: the kernel, %s, is too old to sample SIMD or extended registers.",
+				 evsel__name(evsel), uts.release);
+	case EOPNOTSUPP:
+		return unsupported_strerror(evsel, msg, size);
+	case EINVAL:
+		return scnprintf(msg, size,
+	"%s: the kernel refuses the event, perhaps for its SIMD or extended registers.\n"
+	"Hint: A sample has to stay below 64 KiB, and would have %llu bytes of registers and stack.",
+				 evsel__name(evsel), (unsigned long long)sample_bytes(attr));
+	default:
+		return 0;
+	}
+}
