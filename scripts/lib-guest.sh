@@ -10,7 +10,7 @@ GUEST=$BUILD/guest/$ARCH
 # Of these packages all programs; of the other ones of GUEST_PACKAGES, which are
 # larger, what somebody would run in a guest.
 GUEST_SMALL_PACKAGES=(bash coreutils diffutils findutils grep mawk sed hostname)
-GUEST_PROGRAMS=(tar ps pgrep pkill kill sysctl top free uptime vmstat watch
+GUEST_PROGRAMS=(tar bzip2 ps pgrep pkill kill sysctl top free uptime vmstat watch
 	bc getconf chrt dmesg findmnt flock getopt mount mountpoint nsenter prlimit rev
 	setarch setpriv setsid taskset umount unshare lscpu more)
 

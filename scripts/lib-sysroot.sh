@@ -6,9 +6,9 @@
 # unpacked in build/sysroot/ARCH. Nothing is installed, so the system has no
 # second architecture afterwards. apt-private has verified them.
 
-GUEST_PACKAGES=(bash bc coreutils diffutils findutils grep mawk sed procps util-linux mount libc-bin
+GUEST_PACKAGES=(bash bc bzip2 coreutils diffutils findutils grep mawk sed procps util-linux mount libc-bin
 	tar hostname)
-PERF_LIBRARIES=(libelf-dev libdw-dev libtraceevent-dev zlib1g-dev)
+PERF_LIBRARIES=(libelf-dev libdw-dev libtraceevent-dev zlib1g-dev libzstd-dev)
 # perl-base is not for all guests: a test of vm-run copies it into one.
 SYSROOT_PACKAGES=("${GUEST_PACKAGES[@]}" "${PERF_LIBRARIES[@]}" libc6-dev libstdc++6 perl-base)
 

@@ -1,14 +1,17 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
-"""What programs have in their vector registers, by symbol.
+"""What programs have in their vector registers, by symbol or by source line.
 
     perf record -e cpu-clock -Izmm,opmask -- ./program
     perf script -s simd-regs.py [-- --type f64 --html report.html]
 
-or without Python in perf:
+or without Python in perf, or on another machine:
 
     perf data convert --to-json samples.json
     simd-regs.py --json samples.json
+
+    perf script -F ip,sym,srcline,iregs > samples.txt
+    simd-regs.py --text samples.txt --by line
 
 The columns are
     samples  those of the symbol that have vector or predicate registers
@@ -21,12 +24,16 @@ The columns are
     nan      vectors with a lane that is no number
     inf      vectors with a lane that is infinite
     denorm   vectors with a lane that is denormal, which many CPUs are slow with
+
+The page of --html shows each lane, too: how often there is something in it, and
+how often a predicate leaves it on.
 """
 import argparse
 import collections
 import html
 import json
 import os
+import re
 import struct
 import sys
 
@@ -36,15 +43,30 @@ TYPES = {'f16': ('H', 10, 16), 'bf16': ('H', 7, 16), 'f32': ('I', 23, 32), 'f64'
 PER_BYTE = ('P', 'FFR')
 PREDICATES = PER_BYTE + ('OPMASK', 'PRED')
 VECTORS = ('XMM', 'YMM', 'ZMM', 'V', 'Z', 'VEC')
-COLUMNS = ('active', 'zero', 'same', 'upper', 'nan', 'inf', 'denorm')
+COLUMNS = {
+    'active': 'lanes that the predicates leave on',
+    'zero': 'vectors that are zero as a whole',
+    'same': 'vectors of which all lanes have the same value',
+    'upper': 'vectors with something above the low 128 bits',
+    'nan': 'vectors with a lane that is no number',
+    'inf': 'vectors with a lane that is infinite',
+    'denorm': 'vectors with a lane that is denormal',
+}
+# What is wrong or slow more often than not.
+TROUBLE = ('nan', 'inf', 'denorm')
 
 
-def lane_kinds(data, lane_type):
+def lanes_of(data, lane_type):
+    letter, _, bits = TYPES[lane_type]
+    return struct.unpack('<%d%s' % (len(data) * 8 // bits, letter), data)
+
+
+def lane_kinds(lanes, lane_type):
     """Which of nan, inf and denorm there is among the lanes."""
-    letter, fraction_bits, bits = TYPES[lane_type]
+    _, fraction_bits, bits = TYPES[lane_type]
     exponent_max = (1 << bits - 1 - fraction_bits) - 1
     kinds = set()
-    for lane in struct.unpack('<%d%s' % (len(data) * 8 // bits, letter), data):
+    for lane in lanes:
         fraction = lane & (1 << fraction_bits) - 1
         exponent = lane >> fraction_bits & exponent_max
         if exponent == exponent_max:
@@ -54,26 +76,36 @@ def lane_kinds(data, lane_type):
     return kinds
 
 
-class Symbol:
+class Row:
+    """The samples of a symbol or of a line."""
+
     def __init__(self):
         self.samples = 0
         self.widths = set()
         self.vectors = 0
         self.lanes = 0                  # of predicates that are not all off
         self.count = collections.Counter()
+        # By the number of the lane: how many there are, and how many of these are
+        # not zero or are left on.
+        self.vector_lanes = collections.Counter()
+        self.used_lanes = collections.Counter()
+        self.pred_lanes = collections.Counter()
+        self.active_lanes = collections.Counter()
 
     def add_vector(self, data, lane_type):
-        lane = TYPES[lane_type][2] // 8
+        lanes = lanes_of(data, lane_type)
         self.vectors += 1
         self.widths.add(len(data) * 8)
-        if not any(data):
+        self.vector_lanes.update(range(len(lanes)))
+        self.used_lanes.update(i for i, lane in enumerate(lanes) if lane)
+        if not any(lanes):
             self.count['zero'] += 1
             return
-        if data == data[:lane] * (len(data) // lane):
+        if len(set(lanes)) == 1:
             self.count['same'] += 1
         if any(data[16:]):
             self.count['upper'] += 1
-        self.count.update(lane_kinds(data, lane_type))
+        self.count.update(lane_kinds(lanes, lane_type))
 
     def add_predicate(self, name, data, lane_type, vector_bytes):
         lane = TYPES[lane_type][2] // 8
@@ -82,10 +114,12 @@ class Symbol:
         lanes = len(data) * 8 // step
         if vector_bytes:
             lanes = min(lanes, vector_bytes // lane)
-        on = sum(value >> i * step & 1 for i in range(lanes))
+        on = [i for i in range(lanes) if value >> i * step & 1]
         if on:
             self.lanes += lanes
-            self.count['active'] += on
+            self.count['active'] += len(on)
+            self.pred_lanes.update(range(lanes))
+            self.active_lanes.update(on)
 
     def add(self, regs, lane_type):
         vectors = {n: d for n, d in regs.items() if n.rstrip('0123456789') in VECTORS}
@@ -103,70 +137,133 @@ class Symbol:
         total = self.lanes if column == 'active' else self.vectors
         return 100 * self.count[column] / total if total else None
 
+    def bits(self):
+        return ','.join(map(str, sorted(self.widths))) or '-'
+
 
 class Analysis:
-    def __init__(self, lane_type):
+    def __init__(self, lane_type, by):
         self.lane_type = lane_type
-        self.symbols = collections.defaultdict(Symbol)
+        self.by = by
+        self.found = collections.defaultdict(Row)
 
-    def add(self, symbol, regs):
-        self.symbols[symbol or '[unknown]'].add(regs, self.lane_type)
+    def add(self, name, regs):
+        self.found[name or '[unknown]'].add(regs, self.lane_type)
 
     def rows(self):
-        """Name, samples, bits, and a percentage or None for each of COLUMNS."""
-        found = [(name, s) for name, s in self.symbols.items() if s.samples]
-        for name, s in sorted(found, key=lambda x: (-x[1].samples, x[0])):
-            bits = ','.join(map(str, sorted(s.widths))) or '-'
-            yield name, s.samples, bits, [s.percent(c) for c in COLUMNS]
+        """Names and rows, most samples first."""
+        return sorted(((name, row) for name, row in self.found.items() if row.samples),
+                      key=lambda x: (-x[1].samples, x[0]))
 
     def text(self):
         lines = ['# lanes are %s' % self.lane_type,
                  '%8s %9s' % ('samples', 'bits') + ''.join('%8s' % c for c in COLUMNS) +
-                 '  symbol']
-        for name, samples, bits, values in self.rows():
-            lines.append('%8d %9s' % (samples, bits) +
+                 '  ' + self.by]
+        for name, row in self.rows():
+            values = [row.percent(c) for c in COLUMNS]
+            lines.append('%8d %9s' % (row.samples, row.bits()) +
                          ''.join('%8s' % ('-' if v is None else '%.1f%%' % v) for v in values) +
                          '  ' + name)
         return '\n'.join(lines)
 
     def html(self):
-        """One file without anything from elsewhere: a bar in each cell."""
-        out = ['<!DOCTYPE html><html lang="en"><head><meta charset="utf-8">',
-               '<title>Vector registers by symbol</title><style>',
-               'body{font:14px sans-serif;margin:2em}table{border-collapse:collapse}',
-               'td,th{padding:3px 8px;text-align:right;border-bottom:1px solid #ddd}',
-               'td:last-child,th:last-child{text-align:left;font-family:monospace}',
-               'svg{display:block}</style></head><body>',
-               '<h1>Vector registers by symbol</h1>',
-               '<p>Lanes are %s. Percent of vectors; active: of lanes.</p>' % self.lane_type,
-               '<table><tr><th>samples</th><th>bits</th>']
-        out += ['<th>%s</th>' % c for c in COLUMNS] + ['<th>symbol</th></tr>']
-        for name, samples, bits, values in self.rows():
-            out.append('<tr><td>%d</td><td>%s</td>' % (samples, bits))
-            for v in values:
-                if v is None:
-                    out.append('<td>-</td>')
-                    continue
-                out.append('<td>%.1f%%<svg width="80" height="6">'
-                           '<rect width="80" height="6" fill="#eee"/>'
-                           '<rect width="%.1f" height="6" fill="#36c"/></svg></td>' % (v, v * .8))
-            out.append('<td>%s</td></tr>' % html.escape(name))
-        return '\n'.join(out + ['</table></body></html>', ''])
+        """One file without anything from elsewhere."""
+        return PAGE % {
+            'title': 'Vector registers by %s' % self.by,
+            'type': self.lane_type,
+            'by': self.by,
+            'columns': ''.join('<th title="%s">%s</th>' % (COLUMNS[c], c) for c in COLUMNS),
+            'rows': '\n'.join(html_row(name, row) for name, row in self.rows()),
+        }
+
+
+PAGE = '''<!DOCTYPE html>
+<html lang="en"><head><meta charset="utf-8">
+<title>%(title)s</title>
+<style>
+body { font: 14px sans-serif; margin: 2em; color: #222 }
+p { max-width: 60em }
+table { border-collapse: collapse }
+th, td { padding: 4px 10px; text-align: right; border-bottom: 1px solid #ddd }
+th { border-bottom: 2px solid #888 }
+.lanes, .name { text-align: left }
+.name { font-family: monospace }
+td small { color: #666 }
+svg { display: block; margin-top: 2px }
+</style></head><body>
+<h1>%(title)s</h1>
+<p>Lanes are %(type)s. Percent of vectors; <i>active</i>: of lanes. A column of the
+picture is a lane, the lowest one is on the left: how often it is not zero, in grey,
+and how often a predicate leaves it on, in blue.</p>
+<table><thead><tr><th>samples</th><th>bits</th>%(columns)s
+<th class="lanes">lanes</th><th class="name">%(by)s</th></tr></thead><tbody>
+%(rows)s
+</tbody></table></body></html>
+'''
+
+BAR_WIDTH, BAR_HEIGHT = 60, 6
+# Room for 16 lanes side by side, or for more of them that are narrower.
+LANES_WIDTH, LANES_HEIGHT = 160, 16
+
+
+def html_bar(percent, colour):
+    return ('<svg width="%d" height="%d"><rect width="%d" height="%d" fill="#eee"/>'
+            '<rect width="%.1f" height="%d" fill="%s"/></svg>' %
+            (BAR_WIDTH, BAR_HEIGHT, BAR_WIDTH, BAR_HEIGHT, percent * BAR_WIDTH / 100,
+             BAR_HEIGHT, colour))
+
+
+def html_lanes(all_lanes, some_lanes, colour, what):
+    """A column for each lane, as high as its share."""
+    if not all_lanes:
+        return ''
+    width = LANES_WIDTH / max(16, len(all_lanes))
+    out = ['<svg width="%d" height="%d"><title>%s</title>' % (LANES_WIDTH, LANES_HEIGHT, what)]
+    for lane, total in sorted(all_lanes.items()):
+        height = LANES_HEIGHT * some_lanes[lane] / total
+        at = 'x="%.2f" width="%.2f"' % (lane * width, width * .85)
+        out.append('<rect %s height="%d" fill="#eee"/><rect %s y="%.1f" height="%.1f" fill="%s"/>' %
+                   (at, LANES_HEIGHT, at, LANES_HEIGHT - height, height, colour))
+    return ''.join(out) + '</svg>'
+
+
+def html_row(name, row):
+    out = ['<tr><td>%d</td><td>%s</td>' % (row.samples, row.bits())]
+    for column in COLUMNS:
+        value = row.percent(column)
+        if value is None:
+            out.append('<td>-</td>')
+            continue
+        out.append('<td>%.1f%%%s</td>' %
+                   (value, html_bar(value, '#c63' if column in TROUBLE else '#36c')))
+    out.append('<td class="lanes">%s%s</td>' % (
+        html_lanes(row.vector_lanes, row.used_lanes, '#888', 'lanes that are not zero'),
+        html_lanes(row.pred_lanes, row.active_lanes, '#36c', 'lanes that are left on')))
+    out.append('<td class="name">%s</td></tr>' % html.escape(name))
+    return ''.join(out)
 
 
 def parse_args():
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument('--type', choices=TYPES, default='f32', help='what lanes are')
+    parser.add_argument('--by', choices=('symbol', 'line'), default='symbol',
+                        help='what has a row')
     parser.add_argument('--user', action='store_true',
                         help='registers of --user-regs, not those of -I')
     parser.add_argument('--html', metavar='FILE', help='write the table as a page, too')
-    parser.add_argument('--json', metavar='FILE', help='read what perf data convert wrote')
-    return parser.parse_args()
+    source = parser.add_mutually_exclusive_group()
+    source.add_argument('--json', metavar='FILE', help='read what perf data convert wrote')
+    source.add_argument('--text', metavar='FILE',
+                        help='read what perf script -F ip,sym,srcline,iregs or ,uregs printed')
+    options = parser.parse_args()
+    if options.json and options.by == 'line':
+        parser.error('JSON has no source lines, perf script -F ip,sym,srcline,iregs has')
+    return options
 
 
 args = parse_args()
-analysis = Analysis(args.type)
+analysis = Analysis(args.type, args.by)
 
 
 def report():
@@ -176,21 +273,36 @@ def report():
             f.write(analysis.html())
 
 
+def line_of_sample():
+    """Where perf is just now."""
+    # It is there only when perf runs this.
+    # pylint: disable=import-outside-toplevel,import-error
+    from perf_trace_context import perf_sample_srcline
+    file, line = perf_sample_srcline(perf_script_context)  # pylint: disable=undefined-variable
+    return '%s:%d' % (os.path.basename(file), line) if file else None
+
+
 # perf calls these two.
 def process_event(event):
     regs = event.get('simd_uregs' if args.user else 'simd_iregs')
     if regs:
-        analysis.add(event.get('symbol'), regs)
+        analysis.add(event.get('symbol') if args.by == 'symbol' else line_of_sample(), regs)
 
 
 def trace_end():
     report()
 
 
-def simd_regs_of_json(regs):
+def simd_regs_of_hex(regs):
     """Numbers in hex to bytes. General purpose registers have other names."""
-    return {name: bytes.fromhex(value[2:])[::-1] for name, value in regs.items()
-            if name.rstrip('0123456789') in VECTORS + PREDICATES and len(value) % 16 == 2}
+    found = {}
+    for name, value in regs:
+        words, rest = divmod(len(value) - 2, 16)
+        letters = name.rstrip('0123456789')
+        # Without the SIMD fields, perf script prints the halves of an XMM register.
+        if rest == 0 and words >= (letters in VECTORS) + 1 and letters in VECTORS + PREDICATES:
+            found[name] = bytes.fromhex(value[2:])[::-1]
+    return found
 
 
 def read_json(path):
@@ -198,12 +310,37 @@ def read_json(path):
         samples = json.load(f)['samples']
     for sample in samples:
         chain = sample.get('callchain') or [{}]
-        analysis.add(chain[0].get('symbol'),
-                     simd_regs_of_json(sample.get('uregs' if args.user else 'iregs', {})))
-    report()
+        regs = sample.get('uregs' if args.user else 'iregs', {})
+        analysis.add(chain[0].get('symbol'), simd_regs_of_hex(regs.items()))
+
+
+def read_text(path):
+    """A sample is a line with IP and symbol, and in the next its place in the source, if
+    perf knows a file, before one or two times ABI: and registers."""
+    with open(path, encoding='utf-8', errors='replace') as f:
+        lines = f.read().split('\n')
+    where = None
+    for line in lines:
+        before, *sides = line.split('ABI:')
+        if not sides:
+            where = before
+            continue
+        source = None
+        if where is None:
+            where = before
+        elif re.search(r':[0-9]+ *$', before):
+            source = os.path.basename(before.strip())
+        symbol = ' '.join(where.split()[1:])
+        where = None
+        regs = re.findall(r'([A-Z]+[0-9]*):(0x[0-9a-f]+)', sides[-1 if args.user else 0])
+        analysis.add(symbol if args.by == 'symbol' else source, simd_regs_of_hex(regs))
 
 
 if args.json:
     read_json(args.json)
+    report()
+elif args.text:
+    read_text(args.text)
+    report()
 elif 'PERF_EXEC_PATH' not in os.environ:
     sys.exit(__doc__)
