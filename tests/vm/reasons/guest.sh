@@ -74,7 +74,7 @@ test_x86()
 	refuses 'there is no such register' -e cpu-clock -Iz0
 	refuses "the PMU of this event cannot sample YMM|'perf record -I?' lists" -e page-faults -Iymm0
 	refuses 'the PMU of this event cannot sample XMM' -e page-faults --user-regs=xmm
-	refuses 'A sample has to stay below 64 KiB, and would have 65576 bytes' \
+	refuses 'A sample has to stay below 64 KiB, and would have 65336 bytes' \
 		-e cpu-clock --call-graph dwarf,65064 --user-regs=xmm,ip
 	# What stays possible with an event that can't sample vectors.
 	accepts -e page-faults -I
@@ -151,7 +151,7 @@ test_dwarf()
 registers()
 {
 	record -vv "$@" perf test -w simdregs 0.3 || not_ok "$* is refused"
-	perf script -i $data -F iregs,uregs 2> /dev/null |
+	{ perf script -i $data -F iregs; perf script -i $data -F uregs; } 2> /dev/null |
 		grep -o -E '(XMM|YMM)[0-9]+:0x[0-9a-f]*' | sed 's/:0x.*//' |
 		sort -u | tr '\n' ' ' > names
 }
@@ -165,7 +165,7 @@ expect()
 	registers "$@"
 	[ "$(cat names)" = "$names " ] || { not_ok "$*: shows '$(cat names)', not $names"; return; }
 	for attr in $attr; do
-		tr -s ' ' < err | grep -qx -e "${attr/=/ } *" || { not_ok "$*: no $attr"; return; }
+		tr -s ' ' < err | grep -qx -e " ${attr/=/ } *" || { not_ok "$*: no $attr"; return; }
 	done
 	ok "$*: $(cat names)"
 }
@@ -175,13 +175,13 @@ expect()
 test_whole_classes()
 {
 	export LD_PRELOAD=/root/whole-classes.so
-	expect 'YMM2' ' sample_simd_vec_reg_intr=0xffff' -e cpu-clock -Iymm2
-	expect 'XMM3 XMM4' ' sample_simd_vec_reg_user=0xffff' -e cpu-clock --user-regs=xmm3-4
+	expect 'YMM2' 'sample_simd_vec_reg_intr=0xffff' -e cpu-clock -Iymm2
+	expect 'XMM3 XMM4' 'sample_simd_vec_reg_user=0xffff' -e cpu-clock --user-regs=xmm3-4
 	# The width is that of both sides.
-	expect 'YMM1 YMM5' ' sample_simd_vec_reg_intr=0xffff sample_simd_vec_reg_qwords=4' \
+	expect 'YMM1 YMM5' 'sample_simd_vec_reg_intr=0xffff sample_simd_vec_reg_qwords=4' \
 		-e cpu-clock -Ixmm1 --user-regs=ymm5
 	unset LD_PRELOAD
-	expect 'YMM2' ' sample_simd_vec_reg_intr=0x4' -e cpu-clock -Iymm2
+	expect 'YMM2' 'sample_simd_vec_reg_intr=0x4' -e cpu-clock -Iymm2
 }
 
 for test; do
