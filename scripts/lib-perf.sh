@@ -13,6 +13,19 @@ PERF_FLAGS=(NO_RUST=1 NO_LIBPYTHON=1 NO_LIBPERL=1 NO_SLANG=1 NO_GTK2=1
 # perf finds Python, which makes its tables of events, by python3-config: that is
 # only there where Python programs are compiled.
 PERF_FLAGS+=(PYTHON=python3 PYTHON_CONFIG=true)
+
+# What the checked tool has otherwise: it ends with the first access outside of an
+# object, or the first thing that C leaves undefined; scripts in Python see what it
+# reads; it has no tables of events. That raw data of samples is not aligned is left
+# out: perf relies on CPUs that do not mind.
+CHECKED_FLAGS=(DEBUG=1 WERROR=0 JEVENTS_ARCH=none NO_LIBPYTHON= PYTHON=/usr/bin/python3
+	PYTHON_CONFIG=/usr/bin/python3-config
+	EXTRA_CFLAGS="-O1 -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize=alignment -fno-sanitize-recover=undefined")
+CHECKED_PACKAGES=(python3-dev python3-setuptools)
+
+# Flags of the tool that is built, after those that all have.
+VARIANT_FLAGS=()
+
 perf_packages()
 {
 	need_packages make gcc g++ libc6-dev flex bison ccache git pkg-config python3
@@ -43,7 +56,7 @@ perf_make()
 		ARCH="$ARCH" CROSS_COMPILE="$prefix" \
 		CC="ccache ${prefix}gcc${root:+ --sysroot=$root}" \
 		CXX="ccache ${prefix}g++${root:+ --sysroot=$root}" HOSTCC="ccache gcc" prefix=/usr \
-		"${PERF_FLAGS[@]}" "$@"
+		"${PERF_FLAGS[@]}" ${VARIANT_FLAGS[@]+"${VARIANT_FLAGS[@]}"} "$@"
 }
 
 # perf_key TREE: what a perf is made from, committed or not.

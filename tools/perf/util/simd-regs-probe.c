@@ -20,7 +20,7 @@
 #include "util.h"
 #include "../perf-sys.h"
 
-#if defined(__x86_64__) || defined(__i386__)
+#if defined(__x86_64__)
 #include <cpuid.h>
 #elif defined(__aarch64__)
 #include <sys/auxv.h>
@@ -272,8 +272,8 @@ static bool simd_regs_caps__any(const struct simd_regs_caps *caps)
  */
 u64 simd_regs__cpu(void)
 {
-	u64 bits = 0;
-#if defined(__x86_64__) || defined(__i386__)
+	u64 bits;
+#if defined(__x86_64__)
 	unsigned int eax, ebx, ecx, edx;
 
 	/* All that perf runs on, whether or not XSAVE is there to enumerate it. */
@@ -288,6 +288,9 @@ u64 simd_regs__cpu(void)
 	/* A CPU with SME has SVE registers in streaming mode. */
 	if (getauxval(AT_HWCAP2) & 1ULL << CPU_BIT_ARM64_HWCAP2_SME)
 		bits |= 1ULL << CPU_BIT_ARM64_SVE;
+#else
+	/* Not known: what can't be sampled is not blamed on the CPU. */
+	bits = ~0ULL;
 #endif
 	return bits;
 }

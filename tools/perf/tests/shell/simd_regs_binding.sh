@@ -20,9 +20,10 @@ then
   exit 2
 fi
 
-# Compare what is in the file "output" with standard input, without indentation.
+# Compare what is in the file "output" with standard input. Lines that are continued
+# have the indentation in them.
 check() {
-  sed 's/^\t*//' > "${dir}/expect"
+  tr -d '\t' > "${dir}/expect"
   check_same "$1" "${dir}/expect" "${dir}/output"
 }
 

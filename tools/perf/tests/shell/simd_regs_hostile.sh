@@ -11,6 +11,7 @@ shelldir=$(dirname "$0")
 . "${shelldir}"/lib/simd_regs_test.sh
 
 make_data="${shelldir}/lib/simd_regs_hostile.py"
+native=$("${PYTHON}" -c 'import sys; print(sys.byteorder)')
 
 failed() {
   echo "$1 [Failed: $2]"
@@ -33,7 +34,7 @@ refuses() {
   elif [ "$(grep -c -F -e "${message}" "${dir}/errors")" -ne 1 ]
   then
     failed "${name}" "not once: ${message}"
-  elif ! grep -q "at offset 0x[0-9a-f]*: can't parse SAMPLE" "${dir}/errors"
+  elif ! grep -q "at offset 0x[0-9a-f]*: can't parse [A-Z_]* ([0-9]*)" "${dir}/errors"
   then
     failed "${name}" "no offset in the file"
   elif grep -q -e 'Sanitizer' -e 'runtime error' "${dir}/errors"
@@ -53,8 +54,12 @@ test_case() {
   for order in little big
   do
     message=$("${PYTHON}" -B "${make_data}" "${case}" "${order}" pipe "${perfdata}")
-    refuses "script -i -, ${case} ${order}" "${message}" perf script -F ip -i -
-    has_good_sample "script -i -, ${case} ${order}" 401136
+    # From a pipe perf takes words of two halves as if they were in its own order.
+    if [ "${case#raw-}" = "${case}" ] || [ "${order}" = "${native}" ]
+    then
+      refuses "script -i -, ${case} ${order}" "${message}" perf script -F ip -i -
+      has_good_sample "script -i -, ${case} ${order}" 401136
+    fi
 
     message=$("${PYTHON}" -B "${make_data}" "${case}" "${order}" file "${perfdata}")
     refuses "script, ${case} ${order}" "${message}" perf script -F ip -i "${perfdata}"

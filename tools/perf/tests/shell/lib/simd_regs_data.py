@@ -52,6 +52,7 @@ class Case:
         self.enabled = enabled
         self.sample_type = sample_type or SAMPLE_TYPE
         self.samples = samples                     # lists of the words after PID and TID
+        self.records = []                          # others: a type, and words
         self.hidden = hidden                       # vectors of both sides, predicates
 
 
@@ -143,6 +144,8 @@ class Writer:
             for word in words:
                 payload += self.pack('II', *word) if isinstance(word, tuple) else self.pack('Q', word)
             out += self.event(9, 2, payload)
+        for kind, words in case.records:
+            out += self.event(kind, 2, self.pack('%dQ' % len(words), *words))
         return out
 
     def string(self, text):

@@ -37,6 +37,13 @@ def other(fields, good, bad):
                 sample_type=SAMPLE_IP | SAMPLE_TID | fields)
 
 
+def deferred(words):
+    """A PERF_RECORD_CALLCHAIN_DEFERRED, which comes later than the samples it is for."""
+    case = other(SAMPLE_CALLCHAIN, [1, IP], [1, IP])
+    case.records = [(22, words)]
+    return case
+
+
 def arm64(words):
     """All of Z, P and FFR asked for, as wide as can be."""
     return Case('aarch64', user=1 << 31, intr=1 << 32, vec=(32, 0xffffffff, 0),
@@ -156,11 +163,17 @@ CASES = {
         'malformed PHYS_ADDR at byte 120 of a sample of 120: 0 bytes are left'),
     # Other fields of variable size: far beyond the sample, or a little.
     'callchain-huge': (
-        other(SAMPLE_CALLCHAIN, [0], [1 << 61, 1, 2]),
+        other(SAMPLE_CALLCHAIN, [1, IP], [1 << 61, 1, 2]),
         'malformed CALLCHAIN at byte 32 of a sample of 48: 16 bytes are left'),
     'callchain-cut': (
-        other(SAMPLE_CALLCHAIN, [0], [3, 1, 2]),
+        other(SAMPLE_CALLCHAIN, [1, IP], [3, 1, 2]),
         'malformed CALLCHAIN at byte 32 of a sample of 48: 16 bytes are left'),
+    'callchain-deferred-huge': (
+        deferred([1, 1 << 48, 2, 3]),
+        'malformed CALLCHAIN at byte 24 of a sample of 40: 16 bytes are left'),
+    'callchain-deferred-without-nr': (
+        deferred([1]),
+        'malformed CALLCHAIN at byte 16 of a sample of 16: 0 bytes are left'),
     'raw-huge': (
         other(SAMPLE_RAW, [(4, 0)], [(0xffffffff, 0), 0]),
         'malformed RAW at byte 24 of a sample of 40: 16 bytes are left'),

@@ -1,0 +1,193 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# Runs in the guest: guest.sh TEST... says `ok` or `not ok` for each check.
+set -u
+
+bad=0
+data=/root/perf.data
+
+ok()
+{
+	echo "ok: $*"
+}
+
+not_ok()
+{
+	echo "not ok: $*"
+	sed 's/^/# /' err
+	bad=1
+}
+
+record()
+{
+	perf record -o $data "$@" > out 2> err
+}
+
+# refuses "WORDS|WORDS..." OPTION...: perf record ends with an error that has all of
+# these words.
+refuses()
+{
+	local words=$1 word
+
+	shift
+	if record "$@" true; then
+		not_ok "$* is not refused"
+		return
+	fi
+	while IFS= read -r -d '|' word; do
+		grep -qF -e "$word" err || { not_ok "$*: does not say \"$word\""; return; }
+	done <<< "$words|"
+	ok "$*: $(head -n 1 err)"
+}
+
+# accepts OPTION...
+accepts()
+{
+	if record "$@" perf test -w noploop 0.2; then
+		ok "$* is recorded"
+	else
+		not_ok "$* is refused"
+	fi
+}
+
+# A kernel of the base: too old, whatever the CPU has. Without the new registers
+# nothing is missing.
+test_old_kernel()
+{
+	local old="too old to sample SIMD or extended registers"
+
+	refuses "Cannot sample register \"xmm0\": the kernel, $(uname -r), is $old|available registers: AX BX" \
+		-e cpu-clock -Ixmm0
+	refuses "$old" -e cpu-clock --user-regs=ymm
+	refuses "this CPU has no ZMM" -e cpu-clock -Izmm
+	accepts -e cpu-clock -I
+	accepts -e cpu-clock -Iax,ip --user-regs=sp
+	accepts -e cpu-clock --call-graph dwarf
+}
+
+# The CPU has no such registers, or just the event has none.
+test_x86()
+{
+	refuses 'this CPU has no ZMM|available registers: AX|YMM0-15' -e cpu-clock -Izmm0
+	refuses 'this CPU has no OPMASK' -e cpu-clock -Ik1
+	refuses 'this CPU has no R16 to R31' -e cpu-clock -Ir16
+	refuses 'this CPU has no shadow stack' -e cpu-clock --user-regs=ssp
+	refuses 'there is no such register' -e cpu-clock -Iz0
+	refuses "the PMU of this event cannot sample YMM|'perf record -I?' lists" -e page-faults -Iymm0
+	refuses 'the PMU of this event cannot sample XMM' -e page-faults --user-regs=xmm
+	refuses 'A sample has to stay below 64 KiB, and would have 65336 bytes' \
+		-e cpu-clock --call-graph dwarf,65064 --user-regs=xmm,ip
+	# What stays possible with an event that can't sample vectors.
+	accepts -e page-faults -I
+}
+
+test_arm64()
+{
+	refuses 'the PMU of this event cannot sample V' -e page-faults -Iv0
+	accepts -e page-faults -I
+}
+
+test_no_sve()
+{
+	refuses 'this CPU has no Z|available registers: x0|V0-31' -e cpu-clock -Iz
+	refuses 'this CPU has no P' -e cpu-clock -Ip0
+	refuses 'this CPU has no FFR' -e cpu-clock -Iffr
+	accepts -e cpu-clock -Iv0
+}
+
+# A precise event has what is in a record, and says what else it could.
+test_adaptive_pebs()
+{
+	refuses "a precise event of this CPU cannot sample YMM|It can sample XMM|Without the 'p' modifier it can" \
+		-e cycles:pp -Iymm
+	refuses 'cannot sample ZMM, OPMASK|It can sample XMM' -e cycles:pp -Izmm0,k1
+	accepts -e cycles:pp -Ixmm
+	accepts -e cycles -Izmm,k
+	# The default event is as precise as can be.
+	accepts -Izmm,k
+}
+
+# The user is told what the unwinder doesn't know.
+test_apx()
+{
+	accepts -e cycles:u --call-graph dwarf
+	if grep -q 'finds no callers of functions whose frames are based on R16 to R31' err; then
+		ok "told about R16 to R31"
+	else
+		not_ok "not told about R16 to R31"
+	fi
+}
+
+# Samples of a loop, with the call chain that leads to it.
+chains()
+{
+	perf script -i $data -F ip,sym 2> err | awk '
+		/^$/ { if (chain ~ /^ simdregs_loop /) print chain; chain = ""; next }
+		{ chain = chain " " $2 }' | sort | uniq -c | sort -rn > chains
+}
+
+# Vectors in a sample are nothing to a DWARF unwinder.
+test_dwarf()
+{
+	local regs most
+
+	for regs in '' "$@"; do
+		record -e cpu-clock -F 500 --call-graph dwarf ${regs:+--user-regs="$regs"} \
+			perf test -w simdregs 0.5
+		chains
+		most=$(head -n 1 chains | sed 's/^ *[0-9]* *//')
+		if [ -z "$regs" ]; then
+			plain=$most
+			[[ $most == *" main "* ]] && ok "unwinds: $most" ||
+				not_ok "unwinds only '$most'"
+		elif [ -n "$most" ] && [ "$most" = "$plain" ]; then
+			ok "unwinds with --user-regs=$regs"
+		else
+			not_ok "unwinds with --user-regs=$regs to '$most'"
+		fi
+	done
+}
+
+# registers OPTION...: the vector registers that perf script has.
+registers()
+{
+	record -vv "$@" perf test -w simdregs 0.3 || not_ok "$* is refused"
+	{ perf script -i $data -F iregs; perf script -i $data -F uregs; } 2> /dev/null |
+		grep -o -E '(XMM|YMM)[0-9]+:0x[0-9a-f]*' | sed 's/:0x.*//' |
+		sort -u | tr '\n' ' ' > names
+}
+
+# expect NAMES "ATTR..." OPTION...
+expect()
+{
+	local names=$1 attr=$2
+
+	shift 2
+	registers "$@"
+	[ "$(cat names)" = "$names " ] || { not_ok "$*: shows '$(cat names)', not $names"; return; }
+	for attr in $attr; do
+		tr -s ' ' < err | grep -qx -e " ${attr/=/ } *" || { not_ok "$*: no $attr"; return; }
+	done
+	ok "$*: $(cat names)"
+}
+
+# A kernel that takes just whole classes is asked for these, and what was asked of
+# perf is shown.
+test_whole_classes()
+{
+	export LD_PRELOAD=/root/whole-classes.so
+	expect 'YMM2' 'sample_simd_vec_reg_intr=0xffff' -e cpu-clock -Iymm2
+	expect 'XMM3 XMM4' 'sample_simd_vec_reg_user=0xffff' -e cpu-clock --user-regs=xmm3-4
+	# The width is that of both sides.
+	expect 'YMM1 YMM5' 'sample_simd_vec_reg_intr=0xffff sample_simd_vec_reg_qwords=4' \
+		-e cpu-clock -Ixmm1 --user-regs=ymm5
+	unset LD_PRELOAD
+	expect 'YMM2' 'sample_simd_vec_reg_intr=0x4' -e cpu-clock -Iymm2
+}
+
+for test; do
+	case $test in
+	dwarf=*) test_dwarf ${test#dwarf=} ;;
+	*) "test_$test" ;;
+	esac
+done
+exit $bad
