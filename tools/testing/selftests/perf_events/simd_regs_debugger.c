@@ -5,6 +5,7 @@
  */
 #include <elf.h>
 #include <errno.h>
+#include <signal.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
@@ -19,16 +20,13 @@
 #include <asm/ptrace.h>
 
 #include "simd_regs_debugger.h"
-#include "simd_regs_live.h"
-#include "simd_regs_pattern.h"
+#include "simd_regs_image_arm64.h"
 
 #ifndef NT_ARM_SSVE
 #define NT_ARM_SSVE	0x40b
 #endif
 
 #define MAX_VQ		16
-#define NR_VECTORS	32
-#define V_STRIDE	32	/* in an image of V registers */
 #define V_BYTES		16
 
 /* How long the worker may take to where a marker holds, and how often it is asked */
@@ -56,9 +54,14 @@ static int go_on(pid_t pid)
 	return ptrace(PTRACE_CONT, pid, NULL, NULL) ? -errno : 0;
 }
 
+static int seize(pid_t pid, unsigned long options)
+{
+	return ptrace(PTRACE_SEIZE, pid, NULL, options) ? -errno : 0;
+}
+
 int simd_debugger_attach(pid_t pid)
 {
-	return ptrace(PTRACE_SEIZE, pid, NULL, NULL) ? -errno : 0;
+	return seize(pid, 0);
 }
 
 static int stop(pid_t pid)
@@ -71,13 +74,19 @@ static int stop(pid_t pid)
 	return WIFSTOPPED(status) ? 0 : -ESRCH;
 }
 
+int simd_debugger_release(pid_t pid)
+{
+	return ptrace(PTRACE_DETACH, pid, NULL, NULL) ? -errno : 0;
+}
+
 int simd_debugger_detach(pid_t pid)
 {
-	int err = stop(pid);
+	return stop(pid) ?: simd_debugger_release(pid);
+}
 
-	if (err)
-		return err;
-	return ptrace(PTRACE_DETACH, pid, NULL, NULL) ? -errno : 0;
+static bool in_live_run(__u64 ip)
+{
+	return ip >= (uintptr_t)simd_live_begin && ip < (uintptr_t)simd_live_end;
 }
 
 /*
@@ -94,8 +103,7 @@ static int stop_live(pid_t pid, struct user_pt_regs *regs)
 		      get_set(PTRACE_GETREGSET, pid, NT_PRSTATUS, regs, sizeof(*regs));
 		if (err)
 			return err;
-		if (regs->pc >= (uintptr_t)simd_live_begin &&
-		    regs->pc < (uintptr_t)simd_live_end)
+		if (in_live_run(regs->pc))
 			return 0;
 		err = go_on(pid);
 		if (err)
@@ -121,11 +129,11 @@ static int write_v(pid_t pid, const char *image)
 	}
 	set.header.size = size;
 	set.header.flags = SVE_PT_REGS_FPSIMD;
-	for (reg = 0; reg < NR_VECTORS; reg++)
+	for (reg = 0; reg < SIMD_NR_VECTORS; reg++)
 		memcpy((char *)&set + SVE_PT_FPSIMD_OFFSET + reg * V_BYTES,
-		       image + reg * V_STRIDE, V_BYTES);
-	memset((char *)&set + SVE_PT_FPSIMD_OFFSET + NR_VECTORS * V_BYTES, 0,
-	       sizeof(struct user_fpsimd_state) - NR_VECTORS * V_BYTES);
+		       image + reg * SIMD_V_STRIDE, V_BYTES);
+	memset((char *)&set + SVE_PT_FPSIMD_OFFSET + SIMD_NR_VECTORS * V_BYTES, 0,
+	       sizeof(struct user_fpsimd_state) - SIMD_NR_VECTORS * V_BYTES);
 
 	return get_set(PTRACE_SETREGSET, pid, NT_ARM_SVE, &set, size);
 }
@@ -164,8 +172,14 @@ static int write_vectors(pid_t pid, const struct simd_class *cls, __u64 marker)
 	}
 }
 
-/* The task sets the marker anew in each round: that is to be this one. */
 static int write_marker(pid_t pid, struct user_pt_regs *regs, __u64 marker)
+{
+	regs->regs[MARKER_REG] = marker;
+	return get_set(PTRACE_SETREGSET, pid, NT_PRSTATUS, regs, sizeof(*regs));
+}
+
+/* The task sets the marker anew in each round: that is to be this one. */
+static int write_live_marker(pid_t pid, struct user_pt_regs *regs, __u64 marker)
 {
 	static const size_t words[] = {
 		offsetof(struct simd_live, marker),
@@ -177,8 +191,7 @@ static int write_marker(pid_t pid, struct user_pt_regs *regs, __u64 marker)
 		if (ptrace(PTRACE_POKEDATA, pid, regs->regs[LIVE_REG] + words[i], marker))
 			return -errno;
 	}
-	regs->regs[MARKER_REG] = marker;
-	return get_set(PTRACE_SETREGSET, pid, NT_PRSTATUS, regs, sizeof(*regs));
+	return write_marker(pid, regs, marker);
 }
 
 int simd_debugger_write(pid_t pid, const struct simd_class *cls, __u64 marker)
@@ -189,6 +202,43 @@ int simd_debugger_write(pid_t pid, const struct simd_class *cls, __u64 marker)
 	err = stop_live(pid, &regs);
 	if (err)
 		return err;
-	err = write_vectors(pid, cls, marker) ?: write_marker(pid, &regs, marker);
+	err = write_vectors(pid, cls, marker) ?: write_live_marker(pid, &regs, marker);
 	return go_on(pid) ?: err;
+}
+
+int simd_debugger_trace(pid_t pid)
+{
+	return seize(pid, PTRACE_O_TRACESYSGOOD) ?: stop(pid);
+}
+
+int simd_debugger_next(pid_t pid, struct simd_debugger_stop *stop)
+{
+	struct __ptrace_syscall_info info;
+	int status;
+
+	if (ptrace(PTRACE_SYSCALL, pid, NULL, NULL) || waitpid(pid, &status, 0) != pid)
+		return -errno;
+	if (!WIFSTOPPED(status) || WSTOPSIG(status) != (SIGTRAP | 0x80))
+		return -ESRCH;
+	if (ptrace(PTRACE_GET_SYSCALL_INFO, pid, sizeof(info), &info) < 0)
+		return -errno;
+
+	memset(stop, 0, sizeof(*stop));
+	stop->entry = info.op == PTRACE_SYSCALL_INFO_ENTRY;
+	stop->live = in_live_run(info.instruction_pointer);
+	if (stop->entry) {
+		stop->nr = info.entry.nr;
+		stop->arg[0] = info.entry.args[0];
+		stop->arg[1] = info.entry.args[1];
+	}
+	return 0;
+}
+
+int simd_debugger_set(pid_t pid, const struct simd_class *cls, __u64 marker)
+{
+	struct user_pt_regs regs;
+
+	return (cls ? write_vectors(pid, cls, marker) : 0) ?:
+	       get_set(PTRACE_GETREGSET, pid, NT_PRSTATUS, &regs, sizeof(regs)) ?:
+	       write_marker(pid, &regs, marker);
 }

@@ -3,23 +3,32 @@
  * simd_regs_exec: a program without a C library that shows what exec() does to
  * the vector registers. It keeps the zeros of a new program for a while, then a
  * pattern of its own, then executes itself again, without end. On x86 it is also
- * built as a program of 32 bits and for x32.
+ * built as a program of 32 bits and for x32. On arm64 it does so in the mode that
+ * the pattern was loaded in, with vectors of another length each time.
  *
- * usage: simd_regs_exec SEED xmm|ymm|v COUNTER
+ * usage: simd_regs_exec SEED xmm|ymm|v|z|streaming COUNTER
  */
 #include <asm/unistd.h>
+#include <linux/auxvec.h>
+#include <linux/prctl.h>
 #include <stddef.h>
 
 #include "simd_regs_live.h"
 #include "simd_regs_pattern.h"
 
-#define SPIN	20000
+#define SPIN	50000
 
 #ifdef __aarch64__
-#define NR_REGS		32
+#include <asm/hwcap.h>
+#include "simd_regs_image_arm64.h"
 #define FLAGS		SIMD_MARK_ANY_IP
+#define IMAGE_SIZE	SIMD_SVE_SIZE(SIMD_MAX_VL)
+#define LAST_REG	SIMD_REG_FFR
+#define MAX_WORDS	32
 #else
-#define NR_REGS		16
+#define IMAGE_SIZE	512
+#define LAST_REG	15
+#define MAX_WORDS	4
 #ifdef SIMD_32BIT
 #define FLAGS		(SIMD_MARK_ANY_IP | SIMD_MARK_REST_ZERO | SIMD_MARK_32BIT)
 #else
@@ -27,13 +36,25 @@
 #endif
 #endif
 
+/* What is loaded, into vectors of how many bytes */
+struct class {
+	unsigned int load, vl;
+	__u16 parts;
+};
+
 static const __u64 never_stop;
-/* One register every 32 bytes */
-static __u64 image[NR_REGS * 4], dump[NR_REGS * 4];
+static __u64 image[IMAGE_SIZE / 8], dump[IMAGE_SIZE / 8];
 static struct simd_live live;
 static const struct simd_call calls[] = {
 	{ .nr = __NR_getppid }, { .nr = __NR_sched_yield }, { .nr = __NR_getppid },
 };
+
+/* The compiler must not keep the marker where it would be taken for a live one. */
+#if defined(__aarch64__)
+register unsigned long marker_register asm("x28");
+#elif defined(SIMD_32BIT)
+register unsigned long marker_low asm("edi"), marker_high asm("esi");
+#endif
 
 static long syscall3(long nr, long arg0, long arg1, long arg2)
 {
@@ -81,10 +102,15 @@ static void increment(char *digits)
 	}
 }
 
+/* What system calls leave of registers is loaded again each time. */
 static void keep(__u64 marker, unsigned int load)
 {
 	live.marker = marker;
-	live.call_marker = marker;
+#ifdef __aarch64__
+	live.call_marker = simd_call_marker(load, marker);
+	live.rfbm = (load == SIMD_LOAD_SVE || load == SIMD_LOAD_STREAMING) << SIMD_LIVE_RELOAD_BIT |
+		    !!(marker & SIMD_MARK_FFR) << SIMD_LIVE_FFR_BIT;
+#endif
 	live.load = load;
 	live.image = SIMD_ADDRESS(image);
 	live.dump = SIMD_ADDRESS(dump);
@@ -96,62 +122,163 @@ static void keep(__u64 marker, unsigned int load)
 	simd_live_run(&live);
 }
 
-typedef int word_fn(__u64 *place, __u64 value);
-
-static void visit_words(__u64 marker, word_fn *fn)
+static size_t place_of(const struct class *cls, unsigned int reg, unsigned int word,
+		       unsigned int *bytes)
 {
-	unsigned int reg, word;
+#ifdef __aarch64__
+	return simd_image_place(cls->load, cls->vl, reg, word, bytes);
+#else
+	(void)cls;
+	*bytes = sizeof(__u64);
+	return reg * 32 + word * sizeof(__u64);
+#endif
+}
+
+/* A word, or what there is of it, at @place of an image */
+typedef int word_fn(size_t place, __u64 value, unsigned int bytes);
+
+static void visit_words(const struct class *cls, __u64 marker, word_fn *fn)
+{
+	unsigned int reg, word, bytes;
+	size_t place;
 	__u64 value;
 
-	for (reg = 0; reg < NR_REGS; reg++) {
-		for (word = 0; word < 4; word++) {
+	for (reg = 0; reg <= LAST_REG; reg++) {
+		if (reg >= 32 && reg < SIMD_REG_PRED)
+			continue;
+		for (word = 0; word < MAX_WORDS; word++) {
 			if (!simd_expect(marker, reg, word, &value))
 				continue;
-			if (fn(&image[reg * 4 + word], value))
+			place = place_of(cls, reg, word, &bytes);
+			if (fn(place, value, bytes))
 				syscall3(__NR_exit, 3, 0, 0);
 		}
 	}
 }
 
-static int put(__u64 *place, __u64 value)
+static int put(size_t place, __u64 value, unsigned int bytes)
 {
-	*place = value;
+	__u8 *byte = (__u8 *)image + place;
+
+	if (bytes == sizeof(value)) {
+		image[place / sizeof(value)] = value;
+		return 0;
+	}
+	for (; bytes--; value >>= 8)
+		*byte++ = value;
 	return 0;
 }
 
 /* The registers were stored to where the image is, but in dump[]. */
-static int differs(__u64 *place, __u64 value)
+static int differs(size_t place, __u64 value, unsigned int bytes)
 {
-	return dump[place - image] != value;
+	const __u8 *byte = (const __u8 *)dump + place;
+
+	if (bytes == sizeof(value))
+		return dump[place / sizeof(value)] != value;
+	for (; bytes--; value >>= 8) {
+		if (*byte++ != (__u8)value)
+			return 1;
+	}
+	return 0;
 }
 
-/* @stack: argc, argv[], NULL. Does not return. */
+#ifdef __aarch64__
+
+/* @word: behind argv[] on the stack */
+static bool has_fa64(const long *word)
+{
+	while (*word++)
+		;
+	for (; *word != AT_NULL; word += 2) {
+		if (*word == AT_HWCAP2)
+			return word[1] & HWCAP2_SME_FA64;
+	}
+	return false;
+}
+
+static struct class get_class(const char *name, unsigned int phase, const long *env)
+{
+	static const unsigned int lengths[] = { 256, 16, 64, 32 };
+	struct class cls = { .load = SIMD_LOAD_V, .parts = SIMD_MARK_V };
+	bool streaming = name[0] == 's';
+	long vl;
+
+	if (!streaming && name[0] != 'z')
+		return cls;
+	vl = syscall3(__NR_prctl, streaming ? PR_SME_SET_VL : PR_SVE_SET_VL,
+		      lengths[phase % (sizeof(lengths) / sizeof(*lengths))], 0);
+	if (vl < 0)
+		syscall3(__NR_exit, 5, 0, 0);
+	cls.vl = vl & PR_SVE_VL_LEN_MASK;
+	cls.load = streaming ? SIMD_LOAD_STREAMING : SIMD_LOAD_SVE;
+	cls.parts |= SIMD_MARK_Z | SIMD_MARK_P | SIMD_MARK_VQ(cls.vl / 16);
+	if (!streaming || has_fa64(env))
+		cls.parts |= SIMD_MARK_FFR;
+	return cls;
+}
+
+/* In the mode and with the registers that are live, which a return would end */
+static void execute(char **argv)
+{
+	static struct simd_call calls[] = { { .nr = __NR_execve } };
+
+	calls[0].arg[0] = SIMD_ADDRESS(argv[0]);
+	calls[0].arg[1] = SIMD_ADDRESS(argv);
+	live.calls = SIMD_ADDRESS(calls);
+	live.nr_calls = 1;
+	live.call_marker = 0;
+	simd_live_run(&live);
+}
+
+#else
+
+static struct class get_class(const char *name, unsigned int phase, const long *env)
+{
+	struct class cls = { .load = SIMD_LOAD_XMM, .parts = SIMD_MARK_XMM };
+
+	(void)phase;
+	(void)env;
+	if (name[0] == 'y') {
+		cls.load = SIMD_LOAD_YMM;
+		cls.parts |= SIMD_MARK_YMM;
+	}
+	return cls;
+}
+
+static void execute(char **argv)
+{
+	syscall3(__NR_execve, (long)argv[0], (long)argv, 0);
+}
+
+#endif
+
+/* @stack: argc, argv[], NULL, environment. Does not return. */
 void run(long *stack);
 
 void run(long *stack)
 {
 	char **argv = (char **)(stack + 1);
-	unsigned int parts, load;
+	unsigned int seed, phase;
+	struct class cls;
 	__u64 marker;
 
 	if (*stack != 4)
 		syscall3(__NR_exit, 2, 0, 0);
-#ifdef __aarch64__
-	load = SIMD_LOAD_V;
-	parts = SIMD_MARK_V;
-#else
-	load = argv[2][0] == 'y' ? SIMD_LOAD_YMM : SIMD_LOAD_XMM;
-	parts = SIMD_MARK_XMM | (load == SIMD_LOAD_YMM ? SIMD_MARK_YMM : 0);
-#endif
-	marker = simd_marker(number(argv[1]), number(argv[3]), FLAGS | parts);
+	seed = number(argv[1]);
+	phase = number(argv[3]);
+	/* Nothing but what a new program has, until it has used something else */
+	cls = get_class("", 0, NULL);
+	keep(simd_marker(seed, phase, FLAGS | cls.parts | SIMD_MARK_ZERO), SIMD_LOAD_NOTHING);
 
-	keep(marker | SIMD_MARK_ZERO, SIMD_LOAD_NOTHING);
-	visit_words(marker, put);
-	keep(marker, load);
-	visit_words(marker, differs);
+	cls = get_class(argv[2], phase, stack + *stack + 2);
+	marker = simd_marker(seed, phase, FLAGS | cls.parts);
+	visit_words(&cls, marker, put);
+	keep(marker, cls.load);
+	visit_words(&cls, marker, differs);
 
 	increment(argv[3]);
-	syscall3(__NR_execve, (long)argv[0], (long)argv, 0);
+	execute(argv);
 	syscall3(__NR_exit, 4, 0, 0);
 }
 

@@ -11,11 +11,7 @@
 #include <sys/prctl.h>
 
 #include "simd_regs_image.h"
-#include "simd_regs_live.h"
-#include "simd_regs_pattern.h"
-
-#define NR_VECTORS	32
-#define V_STRIDE	32
+#include "simd_regs_image_arm64.h"
 
 static struct simd_class classes[] = {
 	{ .name = "v", .load = SIMD_LOAD_V, .parts = SIMD_MARK_V },
@@ -73,46 +69,26 @@ bool simd_class_supported(const struct simd_class *cls)
 
 size_t simd_image_size(const struct simd_class *cls)
 {
-	unsigned int vl = simd_marker_vq(cls->parts) * 16;
-
 	if (cls->load == SIMD_LOAD_V)
-		return NR_VECTORS * V_STRIDE;
-	return (NR_VECTORS * vl + 17 * vl / 8 + 63) & ~63UL;
-}
-
-/* A predicate need not be as long as a word: @bytes is how much of it there is. */
-static char *place_of(const struct simd_class *cls, char *image, unsigned int reg,
-		      unsigned int word, unsigned int *bytes)
-{
-	unsigned int vl = simd_marker_vq(cls->parts) * 16, left;
-
-	*bytes = sizeof(__u64);
-	if (cls->load == SIMD_LOAD_V)
-		return image + reg * V_STRIDE + word * sizeof(__u64);
-	if (reg < SIMD_REG_P)
-		return image + reg * vl + word * sizeof(__u64);
-
-	left = vl / 8 - word * sizeof(__u64);
-	if (left < *bytes)
-		*bytes = left;
-	return image + NR_VECTORS * vl + (reg - SIMD_REG_P) * vl / 8 + word * sizeof(__u64);
+		return SIMD_NR_VECTORS * SIMD_V_STRIDE;
+	return SIMD_SVE_SIZE(simd_marker_vq(cls->parts) * 16);
 }
 
 /* Puts each word of the class in its place. */
 static void fill_words(const struct simd_class *cls, void *image, __u64 marker)
 {
-	unsigned int reg, word, bytes;
+	unsigned int vl = simd_marker_vq(cls->parts) * 16, reg, word, bytes;
 	__u64 value;
-	char *place;
+	size_t place;
 
 	for (reg = 0; reg <= SIMD_REG_FFR; reg++) {
-		if (reg >= NR_VECTORS && reg < SIMD_REG_P)
+		if (reg >= SIMD_NR_VECTORS && reg < SIMD_REG_P)
 			continue;
 		for (word = 0; word < 32; word++) {
 			if (!simd_expect(marker, reg, word, &value))
 				continue;
-			place = place_of(cls, image, reg, word, &bytes);
-			memcpy(place, &value, bytes);
+			place = simd_image_place(cls->load, vl, reg, word, &bytes);
+			memcpy((char *)image + place, &value, bytes);
 		}
 	}
 }

@@ -5,8 +5,6 @@
  */
 #include <asm/perf_regs.h>
 #include <errno.h>
-#include <libgen.h>
-#include <limits.h>
 
 #include "kselftest_harness.h"
 #include "simd_regs_expect.h"
@@ -119,8 +117,6 @@ static void run_program(struct __test_metadata *_metadata, struct simd_run *run,
 			const char *name, const char *what)
 {
 	struct simd_worker *w = simd_run_add(run, 0x7100, 0);
-	char path[PATH_MAX] = "", *program;
-	ssize_t len;
 	int err;
 
 	run->attr.sample_regs_user |= SIMD_MARKER_REGS_32;
@@ -128,11 +124,9 @@ static void run_program(struct __test_metadata *_metadata, struct simd_run *run,
 	if (err)
 		SKIP(return, "such an event cannot be had: %s", strerror(err));
 
-	len = readlink("/proc/self/exe", path, sizeof(path) - 1);
-	ASSERT_GT(len, 0);
-	ASSERT_GT(asprintf(&program, "%s/%s", dirname(path), name), 0);
-	w->program = program;
-	if (!can_run(program))
+	w->program = simd_run_program(name);
+	ASSERT_NE(NULL, w->program);
+	if (!can_run(w->program))
 		SKIP(return, "%s cannot be run here", name);
 
 	if (!start_run(_metadata, run))

@@ -4,7 +4,10 @@
  * verdict on every sample.
  */
 #include <errno.h>
+#include <libgen.h>
+#include <limits.h>
 #include <sched.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -130,6 +133,16 @@ struct simd_worker *simd_run_add(struct simd_run *run, __u16 seed, unsigned int 
 	w->rounds = 4;
 	w->cpu = simd_run_cpu();
 	return w;
+}
+
+const char *simd_run_program(const char *name)
+{
+	char path[PATH_MAX] = "", *program;
+
+	if (readlink("/proc/self/exe", path, sizeof(path) - 1) <= 0 ||
+	    asprintf(&program, "%s/%s", dirname(path), name) < 0)
+		return NULL;
+	return program;
 }
 
 static int failed(struct simd_run *run, const char *error, int err)

@@ -73,6 +73,9 @@ int simd_run_cpu(void);
 /* A worker to start with, that loads all registers that the CPU has */
 struct simd_worker *simd_run_add(struct simd_run *run, __u16 seed, unsigned int what);
 
+/* The path of a program that is beside the test, NULL if it cannot be told; not freed */
+const char *simd_run_program(const char *name);
+
 /* Each: 0, or a negative errno with run->error set. */
 int simd_run_start(struct simd_run *run);
 /* Reads samples until there are enough, or it has taken too long. */

@@ -431,4 +431,42 @@ TEST_F_TIMEOUT(switching, debugger, SIMD_TEST_SECONDS)
 	finish_watch(_metadata, self->run, "debugger");
 }
 
+/*
+ * A program that replaces itself in that mode: the new one has V registers, which are
+ * zero, and no others, until it uses them.
+ */
+static void run_exec(struct __test_metadata *_metadata, struct simd_run *run,
+		     const char *cls, const char *name)
+{
+	struct simd_worker *w = simd_run_add(run, SWITCH_SEED, 0);
+	unsigned int i;
+
+	if (!have_class(cls))
+		SKIP(return, "this CPU has no %s", cls);
+	/* exec() as root takes an event of the task away from the unprivileged. */
+	run->privileged = true;
+	w->cls = simd_class_find(cls);
+	w->program = simd_run_program("simd_regs_exec");
+	ASSERT_NE(NULL, w->program);
+	want(&seen.zero);
+	want(&seen.no_sve);
+	/* Those that the program sets, one after the other */
+	for (i = 0; i < ARRAY_SIZE(lengths) - 1; i++)
+		want_vectors(cls, lengths[i]);
+	if (!start_run(_metadata, run))
+		return;
+	watch_run(_metadata, run, name);
+	EXPECT_GT(run->check.n.user[1].exact, 0UL);
+}
+
+TEST_F_TIMEOUT(switching, exec_of_z, SIMD_TEST_SECONDS)
+{
+	run_exec(_metadata, self->run, "z", "exec out of SVE");
+}
+
+TEST_F_TIMEOUT(switching, exec_of_streaming, SIMD_TEST_SECONDS)
+{
+	run_exec(_metadata, self->run, "streaming", "exec out of streaming mode");
+}
+
 TEST_HARNESS_MAIN

@@ -6,8 +6,6 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <libgen.h>
-#include <limits.h>
 
 #include "kselftest_harness.h"
 #include "simd_regs_expect.h"
@@ -65,14 +63,9 @@ TEST_F_TIMEOUT(tasks, fork, SIMD_TEST_SECONDS)
 TEST_F_TIMEOUT(tasks, exec, SIMD_TEST_SECONDS)
 {
 	struct simd_worker *w = simd_run_add(self->run, 0x3200, 0);
-	char path[PATH_MAX] = "", *dir;
-	ssize_t len;
 
-	len = readlink("/proc/self/exe", path, sizeof(path) - 1);
-	ASSERT_GT(len, 0);
-	dir = dirname(path);
-	ASSERT_GT(asprintf((char **)&w->program, "%s/simd_regs_exec", dir), 0);
-
+	w->program = simd_run_program("simd_regs_exec");
+	ASSERT_NE(NULL, w->program);
 	if (!start_run(_metadata, self->run))
 		return;
 	finish_run(_metadata, self->run, "exec");

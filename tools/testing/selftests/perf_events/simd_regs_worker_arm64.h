@@ -10,14 +10,13 @@
 #include <sys/syscall.h>
 #include <ucontext.h>
 
-#include "simd_regs_pattern.h"
+#include "simd_regs_image_arm64.h"
 #include "simd_regs_worker.h"
 
 /* What simd_regs_exec is to load */
 static const char *program_class(const struct simd_worker *w)
 {
-	(void)w;
-	return "v";
+	return w->cls->load == SIMD_LOAD_V ? "v" : w->cls->name;
 }
 
 static const struct simd_call fork_call = { .nr = SYS_clone, .arg = { SIGCHLD } };
@@ -37,17 +36,12 @@ static __u16 without_parts(__u16 parts, __u16 missing)
 static void set_live(struct simd_live *live, const struct simd_worker *w,
 		     const struct simd_class *cls)
 {
-	const __u64 sve = SIMD_MARK_Z | SIMD_MARK_P | SIMD_MARK_FFR;
 	bool calls = w->what & ~SIMD_DO_TRAP || w->more_calls;
 
 	live->rfbm = cls->parts & SIMD_MARK_FFR ? 1 << SIMD_LIVE_FFR_BIT : 0;
-	live->call_marker = live->marker;
+	live->call_marker = calls ? simd_call_marker(cls->load, live->marker) : live->marker;
 	if (w->more_calls || (calls && cls->load != SIMD_LOAD_V))
 		live->rfbm |= 1 << SIMD_LIVE_RELOAD_BIT;
-	if (!calls || cls->load == SIMD_LOAD_V)
-		return;
-	live->call_marker = cls->load == SIMD_LOAD_STREAMING ? 0 :
-			    (live->marker & ~sve) | SIMD_MARK_MORE;
 }
 
 static bool has_marker(const mcontext_t *regs)
