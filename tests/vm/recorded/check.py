@@ -57,7 +57,7 @@ def of_dump(path):
             samples.append(({}, {}))
         elif found := re.match(r'\.\.\. (user|intr) regs', line):
             side = samples[-1][SIDES.index(found[1])]
-        elif found := re.match(r'\.\.\.\. ([A-Z]+)((?:\[\d+\])+) 0x([0-9a-f]{16})$', line):
+        elif found := re.match(r'\.\.\.\. ([A-Z]+)((?:\[\d+\])+) +0x([0-9a-f]{16})$', line):
             numbers = found[2][1:-1].split('][')
             reg = found[1] + ('' if found[1] == 'FFR' else numbers[0])
             side[reg] = found[3] + side.get(reg, '')

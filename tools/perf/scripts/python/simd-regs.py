@@ -37,6 +37,12 @@ import re
 import struct
 import sys
 
+try:
+    from perf_trace_context import perf_sample_srcline, perf_script_context
+except ImportError:
+    # It is there only when perf runs this.
+    perf_sample_srcline = perf_script_context = None
+
 # Letters of struct, bits of fraction and of the whole lane.
 TYPES = {'f16': ('H', 10, 16), 'bf16': ('H', 7, 16), 'f32': ('I', 23, 32), 'f64': ('Q', 52, 64)}
 # A predicate of arm64 has a bit for each byte of a vector.
@@ -275,10 +281,7 @@ def report():
 
 def line_of_sample():
     """Where perf is just now."""
-    # It is there only when perf runs this.
-    # pylint: disable=import-outside-toplevel,import-error
-    from perf_trace_context import perf_sample_srcline
-    file, line = perf_sample_srcline(perf_script_context)  # pylint: disable=undefined-variable
+    file, line = perf_sample_srcline(perf_script_context)
     return '%s:%d' % (os.path.basename(file), line) if file else None
 
 

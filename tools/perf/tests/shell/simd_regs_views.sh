@@ -111,7 +111,36 @@ test_by_symbol() {
 	print(c.open, c.cells)
 	EOF
   check "by symbol, as a page" <<- EOF
-	[] 10
+	[] 11
+	EOF
+
+  # Two lines of a function, and a place that has none, as perf script prints them.
+  cat > "${dir}/text" <<- EOF
+	     401136 mul(int, int)
+	  mul.c:7 ABI:6    IP:0x401136 XMM0:0x3f8000003f8000003f8000003f800000
+	     401140 mul(int, int)
+	  src/mul.c:8 ABI:6    IP:0x401140 XMM0:0x00000000000000000000000000000001
+	     401140 mul(int, int)
+	  src/mul.c:8 ABI:6    IP:0x401140 XMM0:0x00000000000000000000000000000000
+	     402000 [unknown]
+	  libc.so.6[2000] ABI:6    IP:0x402000 XMM0:0x7f800000000000000000000000000000
+	     402000 [unknown]
+	  libc.so.6[2000] ABI:2    IP:0x402000
+	EOF
+  "${PYTHON}" "${script}" --text "${dir}/text" > "${dir}/output" || true
+  check "by symbol, from text" <<- EOF
+	# lanes are f32
+	 samples      bits  active    zero    same   upper     nan     inf  denorm  symbol
+	       3       128       -   33.3%   33.3%    0.0%    0.0%    0.0%   33.3%  mul(int, int)
+	       1       128       -    0.0%    0.0%    0.0%    0.0%  100.0%    0.0%  [unknown]
+	EOF
+  "${PYTHON}" "${script}" --text "${dir}/text" --by line > "${dir}/output" || true
+  check "by line" <<- EOF
+	# lanes are f32
+	 samples      bits  active    zero    same   upper     nan     inf  denorm  line
+	       2       128       -   50.0%    0.0%    0.0%    0.0%    0.0%   50.0%  mul.c:8
+	       1       128       -    0.0%    0.0%    0.0%    0.0%  100.0%    0.0%  [unknown]
+	       1       128       -    0.0%  100.0%    0.0%    0.0%    0.0%    0.0%  mul.c:7
 	EOF
 }
 
