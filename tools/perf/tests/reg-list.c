@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <linux/bits.h>
 #include <linux/kernel.h>
 #include <linux/string.h>
 
@@ -18,8 +19,8 @@
 #include "reg-list.h"
 #include "tests.h"
 
-#define X86_ALL		(1 << CPU_BIT_X86_SSE | 1 << CPU_BIT_X86_AVX | 1 << CPU_BIT_X86_OPMASK | \
-			 1 << CPU_BIT_X86_ZMM | 1 << CPU_BIT_X86_CET_USER | 1 << CPU_BIT_X86_APX)
+#define X86_ALL		(BIT(CPU_BIT_X86_SSE) | BIT(CPU_BIT_X86_AVX) | BIT(CPU_BIT_X86_OPMASK) | \
+			 BIT(CPU_BIT_X86_ZMM) | BIT(CPU_BIT_X86_CET_USER) | BIT(CPU_BIT_X86_APX))
 #define EXT_GPRS	(0x1ffffULL << 24)	/* R16-R31 and SSP */
 
 /* As on x86-64 with AVX-512 and APX. */
@@ -408,14 +409,14 @@ static int test__whole_classes(struct test_suite *t __maybe_unused, int subtest 
 	attr = evsel->core.attr;
 
 	TEST_ASSERT_VAL("width", attr.sample_simd_vec_reg_qwords == 8);
-	TEST_ASSERT_VAL("vec", attr.sample_simd_vec_reg_intr == 0xffffffff &&
-			       attr.sample_simd_vec_reg_user == 0xffffffff);
-	TEST_ASSERT_VAL("pred", attr.sample_simd_pred_reg_intr == 0xff &&
-				!attr.sample_simd_pred_reg_user);
-	TEST_ASSERT_VAL("hidden vec", evsel->hidden_simd_regs.vec_intr == 0xfffffff3 &&
-				      evsel->hidden_simd_regs.vec_user == 0xfffffffe);
-	TEST_ASSERT_VAL("hidden pred", evsel->hidden_simd_regs.pred_intr == 0xfd &&
-				       !evsel->hidden_simd_regs.pred_user);
+	TEST_ASSERT_VAL("vec, intr", attr.sample_simd_vec_reg_intr == 0xffffffff);
+	TEST_ASSERT_VAL("vec, user", attr.sample_simd_vec_reg_user == 0xffffffff);
+	TEST_ASSERT_VAL("pred, intr", attr.sample_simd_pred_reg_intr == 0xff);
+	TEST_ASSERT_VAL("pred, user", !attr.sample_simd_pred_reg_user);
+	TEST_ASSERT_VAL("hidden vec, intr", evsel->hidden_simd_regs.vec_intr == 0xfffffff3);
+	TEST_ASSERT_VAL("hidden vec, user", evsel->hidden_simd_regs.vec_user == 0xfffffffe);
+	TEST_ASSERT_VAL("hidden pred, intr", evsel->hidden_simd_regs.pred_intr == 0xfd);
+	TEST_ASSERT_VAL("hidden pred, user", !evsel->hidden_simd_regs.pred_user);
 	evsel__put(evsel);
 	return TEST_OK;
 }

@@ -436,8 +436,7 @@ static int test__view(struct test_suite *t __maybe_unused, int subtest __maybe_u
  * just one, and with; then with a predicate that nobody has asked for.
  */
 static const char json[] =
-	"{\"IP\": \"0x10\", \"XMM3\": \"0x00000000000000040000000000000003\", "
-	"\"XMM4[0]\": \"0x0000000000000005\", \"XMM5[1]\": \"0x0000000000000006\"}\n"
+	"{\"IP\": \"0x10\", \"XMM3\": \"0x00000000000000040000000000000003\", \"XMM4[0]\": \"0x0000000000000005\", \"XMM5[1]\": \"0x0000000000000006\"}\n"
 	"{\"R16\": \"0x10\", \"XMM2\": \"0x00000000000000020000000000000001\"}\n"
 	"{\"R16\": \"0x10\", \"OPMASK2\": \"0x0000000000000003\"}\n";
 

@@ -99,10 +99,11 @@ test_attr() {
 	           for kind in ('vec', 'pred') for what in ('qwords', 'intr', 'user')]
 	for nr, field in enumerate(fields):
 	    setattr(evsel, field, 0x1001 + nr)
-	print([hex(getattr(evsel, field)) for field in fields], evsel.size >= 176)
+	print(*[hex(getattr(evsel, field)) for field in fields], evsel.size >= 176)
 	evsel.sample_simd_vec_reg_user = 0xffffffffffffffff
 	print(hex(evsel.sample_simd_vec_reg_user), hex(evsel.sample_simd_vec_reg_intr))
-	for field, value in ('sample_simd_pred_reg_intr', 1 << 32), ('sample_simd_regs_enabled', -1):
+	for field, value in (('sample_simd_pred_reg_intr', 1 << 32),
+	                     ('sample_simd_regs_enabled', -1)):
 	    try:
 	        setattr(evsel, field, value)
 	        print(field, value)
@@ -110,7 +111,7 @@ test_attr() {
 	        print(field, 'overflow')
 	EOF
   check "attr" <<- EOF
-	['0x1001', '0x1002', '0x1003', '0x1004', '0x1005', '0x1006', '0x1007', '0x1008', '0x1009'] True
+	0x1001 0x1002 0x1003 0x1004 0x1005 0x1006 0x1007 0x1008 0x1009 True
 	0xffffffffffffffff 0x1005
 	sample_simd_pred_reg_intr overflow
 	sample_simd_regs_enabled overflow
