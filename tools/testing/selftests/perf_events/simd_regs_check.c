@@ -192,6 +192,16 @@ void simd_count_class(struct simd_side_count *n, unsigned int class, bool there,
 		n->exact_of[class]++;
 }
 
+static void report_partial(const struct simd_sample *s, const struct subject *who,
+			   const char *side, const struct simd_block *b)
+{
+	printf("# partial: %s side, tid %u cpumode %u ip %#llx:", side, s->tid, s->cpumode,
+	       s->ip);
+	printf(" %llu vectors of %llu words, %llu predicates of %llu", b->nr_vectors,
+	       b->vector_qwords, b->nr_pred, b->pred_qwords);
+	printf("; task has marker %#llx\n", who->marker);
+}
+
 static enum verdict check_block(struct simd_check *check, const struct simd_sample *s,
 				const struct subject *who, bool user,
 				struct simd_side_count *n)
@@ -202,8 +212,8 @@ static enum verdict check_block(struct simd_check *check, const struct simd_samp
 
 	if (!b->has_simd || (!b->nr_vectors && !b->nr_pred))
 		return ABSENT;
-	if (!simd_arch_whole(check->attr, s, who, b))
-		check->n.partial++;
+	if (!simd_arch_whole(check->attr, s, who, b) && check->n.partial++ < MAX_REPORTS)
+		report_partial(s, who, side, b);
 
 	verdict = simd_check_regs(check, s, who, side, b->vectors, 0, b->vec_mask,
 				  b->nr_vectors, b->vector_qwords);
