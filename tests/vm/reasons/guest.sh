@@ -117,27 +117,31 @@ test_apx()
 	fi
 }
 
-# Samples of a loop, with the call chain that leads to it.
+# Samples of a loop, with the call chain that leads to it. Guests have no addr2line,
+# and perf looks for inlined functions with it, to die of SIGPIPE.
 chains()
 {
-	perf script -i $data -F ip,sym 2> err | awk '
+	perf script --no-inline -i $data -F ip,sym 2> err | awk '
 		/^$/ { if (chain ~ /^ simdregs_loop /) print chain; chain = ""; next }
 		{ chain = chain " " $2 }' | sort | uniq -c | sort -rn > chains
 }
 
-# Vectors in a sample are nothing to a DWARF unwinder.
+# Vectors in a sample are nothing to a DWARF unwinder. On arm64 it stops at the caller of
+# the loop, which has no unwind information, and where there is SVE perf samples VG as
+# well, which the kernel without the series gives for hardware events alone, too.
 test_dwarf()
 {
-	local regs most
+	local event=cpu-clock caller=main regs most
 
+	[ "$(uname -m)" != aarch64 ] || { event=cycles; caller=simdregs; }
 	for regs in '' "$@"; do
-		record -e cpu-clock -F 500 --call-graph dwarf ${regs:+--user-regs="$regs"} \
-			perf test -w simdregs 0.5
+		record -e $event -c 2000000 --call-graph dwarf ${regs:+--user-regs="$regs"} \
+			perf test -w simdregs 1
 		chains
 		most=$(head -n 1 chains | sed 's/^ *[0-9]* *//')
 		if [ -z "$regs" ]; then
 			plain=$most
-			[[ $most == *" main "* ]] && ok "unwinds: $most" ||
+			[[ "$most " == *" $caller "* ]] && ok "unwinds: $most" ||
 				not_ok "unwinds only '$most'"
 		elif [ -n "$most" ] && [ "$most" = "$plain" ]; then
 			ok "unwinds with --user-regs=$regs"
