@@ -9,9 +9,9 @@ x86_64) VECTORS=YMM INTR=bx,ip,ymm USER=ymm0-3 PROGRAM='--class ymm --mode sysca
 # A function gives its caller back the low halves of V8-15: one round has to last.
 aarch64) VECTORS=Z INTR=x1,pc,z,p,ffr USER=z0-3 PROGRAM='--class z --rounds 1000000000' ;;
 esac
-PROGRAM="simd_regs_load $PROGRAM --seed 7 --seconds 2"
+PROGRAM="simd_regs_load $PROGRAM --seed 7 --seconds 1"
 # A few hundred samples: all of them are printed many times.
-RECORD="perf record -q -e cpu-clock -c 2000000 -I$INTR --user-regs=$USER"
+RECORD="perf record -q -e cpu-clock -c 5000000 -I$INTR --user-regs=$USER"
 
 fail()
 {
@@ -88,7 +88,7 @@ test_switch_output()
 {
 	local file n=0
 
-	run "record --switch-output" $RECORD -c 500000 -m 4 --switch-output=64K -o switch.data -- $PROGRAM
+	run "record --switch-output" $RECORD -c 2000000 -m 4 --switch-output=64K -o switch.data -- $PROGRAM
 	for file in switch.data.*; do
 		n=$((n + 1))
 		show "switch-$n" "$file"
