@@ -23,8 +23,17 @@ CHECKED_FLAGS=(DEBUG=1 WERROR=0 JEVENTS_ARCH=none NO_LIBPYTHON= PYTHON=/usr/bin/
 	EXTRA_CFLAGS="-O1 -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize=alignment -fno-sanitize-recover=undefined")
 CHECKED_PACKAGES=(python3-dev python3-setuptools)
 
+# The fuzzed tool: checked in the same way, without Python, and the fuzzer sees which
+# code an input leads to.
+FUZZED_FLAGS=(CC="ccache clang" CXX="clang++" DEBUG=1 WERROR=0 JEVENTS_ARCH=none
+	EXTRA_CFLAGS="-O1 -fno-omit-frame-pointer -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize=alignment -fno-sanitize-recover=undefined")
+FUZZED_PACKAGES=(clang libclang-rt-dev)
+
 # Flags of the tool that is built, after those that all have.
 VARIANT_FLAGS=()
+
+# Whose Makefile is called.
+PERF_DIR=tools/perf
 
 perf_packages()
 {
@@ -52,7 +61,7 @@ perf_make()
 	mkdir -p "$out"
 	# DEBUG means something else to perf's Makefile than to ours.
 	env -u DEBUG CCACHE_BASEDIR="$BUILD" "${libraries[@]}" \
-		make -C "$tree/tools/perf" O="$out" -j"$JOBS" \
+		make -C "$tree/$PERF_DIR" O="$out" -j"$JOBS" \
 		ARCH="$ARCH" CROSS_COMPILE="$prefix" \
 		CC="ccache ${prefix}gcc${root:+ --sysroot=$root}" \
 		CXX="ccache ${prefix}g++${root:+ --sysroot=$root}" HOSTCC="ccache gcc" prefix=/usr \
@@ -89,19 +98,31 @@ perf_all()
 	perf_install "$1"
 }
 
-# perf_build LABEL OUT: nothing to do is found out in a moment.
+# libperf_tests OUT: libperf's own tests, as they lie in a guest. Its Makefile looks
+# for their objects beside the sources, wherever the output is to be.
+libperf_tests()
+{
+	local PERF_DIR=tools/lib/perf
+
+	perf_make "$1" TESTS_IN="$1/tests-in.o" "$1/tests-static"
+	install -D "$1/tests-static" "$1/$LIBPERF_TESTS"
+}
+
+LIBPERF_TESTS=root/root/libperf-tests
+
+# perf_build LABEL OUT [HOW PRODUCT]: nothing to do is found out in a moment.
 perf_build()
 {
-	local label=$1 out=$2 stamp
+	local label=$1 out=$2 how=${3:-perf_all} product=${4:-root/usr/bin/perf} stamp
 
 	mkdir -p "$out"
 	stamp=$(perf_key "$out/$SOURCE_FROM_OUT")
-	if stamp_ok "$label" "$stamp" && [ -x "$out/root/usr/bin/perf" ]; then
+	if stamp_ok "$label" "$stamp" && [ -x "$out/$product" ]; then
 		say "$label is up to date"
 		return
 	fi
 	need_space 1 "$out"
 	say "building $label"
-	logged "$label" perf_all "$out"
+	logged "$label" "$how" "$out"
 	finish_build "$label" "$stamp" "$(perf_key "$out/$SOURCE_FROM_OUT")"
 }

@@ -14,14 +14,22 @@
 #include <linux/string.h>
 
 #include "debug.h"
+#include "evlist.h"
 #include "evsel.h"
 #include "record.h"
 #include "reg-list.h"
 #include "tests.h"
+#include "util/synthetic-events.h"
 
 #define X86_ALL		(BIT(CPU_BIT_X86_SSE) | BIT(CPU_BIT_X86_AVX) | BIT(CPU_BIT_X86_OPMASK) | \
 			 BIT(CPU_BIT_X86_ZMM) | BIT(CPU_BIT_X86_CET_USER) | BIT(CPU_BIT_X86_APX))
 #define EXT_GPRS	(0x1ffffULL << 24)	/* R16-R31 and SSP */
+#define AVX512_CLASSES	{				\
+	{ .mask = 0xffff, .qwords = 2 },		\
+	{ .mask = 0xffff, .qwords = 4 },		\
+	{ .mask = 0xffffffff, .qwords = 8 },		\
+	{ .mask = 0xff, .qwords = 1 },			\
+}
 
 /* As on x86-64 with AVX-512 and APX. */
 static const struct reg_avail avx512 = {
@@ -29,12 +37,7 @@ static const struct reg_avail avx512 = {
 	.caps = {
 		.cpu = X86_ALL,
 		.ext_gprs = EXT_GPRS,
-		.class = {
-			{ .mask = 0xffff, .qwords = 2 },
-			{ .mask = 0xffff, .qwords = 4 },
-			{ .mask = 0xffffffff, .qwords = 8 },
-			{ .mask = 0xff, .qwords = 1 },
-		},
+		.class = AVX512_CLASSES,
 	},
 };
 
@@ -45,12 +48,7 @@ static const struct reg_avail whole = {
 		.cpu = X86_ALL,
 		.whole_classes = true,
 		.ext_gprs = EXT_GPRS,
-		.class = {
-			{ .mask = 0xffff, .qwords = 2 },
-			{ .mask = 0xffff, .qwords = 4 },
-			{ .mask = 0xffffffff, .qwords = 8 },
-			{ .mask = 0xff, .qwords = 1 },
-		},
+		.class = AVX512_CLASSES,
 	},
 };
 
@@ -66,6 +64,17 @@ static const struct reg_avail just_xmm = {
 			{ .err = EOPNOTSUPP },
 			{ .err = EOPNOTSUPP },
 		},
+	},
+};
+
+/* With APX and without shadow stacks. */
+static const struct reg_avail no_cet = {
+	.e_machine = EM_X86_64, .intr = true, .probed = true, .gprs = 0xff0fff,
+	.caps = {
+		.cpu = X86_ALL & ~BIT(CPU_BIT_X86_CET_USER),
+		.ext_gprs = EXT_GPRS & ~(1ULL << 40),
+		.ext_gprs_err = EOPNOTSUPP,
+		.class = AVX512_CLASSES,
 	},
 };
 
@@ -253,6 +262,7 @@ static const struct list_case list_cases[] = {
 	{ &avx2, "k1", .why = "this CPU has no OPMASK" },
 	{ &avx2, "r16", .why = "this CPU has no R16 to R31" },
 	{ &avx2, "ssp", .why = "this CPU has no shadow stack" },
+	{ &no_cet, "ssp", .why = "this CPU has no shadow stack" },
 	{ &old_both, "ymm", .why = "this CPU has no YMM" },
 	{ &neon, "z0", .why = "this CPU has no Z" },
 	{ &neon, "ffr", .why = "this CPU has no FFR" },
@@ -421,11 +431,54 @@ static int test__whole_classes(struct test_suite *t __maybe_unused, int subtest 
 	return TEST_OK;
 }
 
+static int updates;
+static struct perf_record_event_update_simd_regs update;
+
+static int save_update(const struct perf_tool *tool __maybe_unused, union perf_event *event,
+		       struct perf_sample *sample __maybe_unused,
+		       struct machine *machine __maybe_unused)
+{
+	if (event->event_update.type != PERF_EVENT_UPDATE__SIMD_REGS)
+		return 0;
+	updates++;
+	update = event->event_update.simd_regs;
+	return 0;
+}
+
+/* The file tells what is in samples that nobody has asked for, if there is any. */
+static int test__hidden(struct test_suite *t __maybe_unused, int subtest __maybe_unused)
+{
+	struct perf_event_attr attr = { .size = sizeof(attr) };
+	struct evlist *evlist = evlist__new();
+	struct evsel *evsel = evsel__new(&attr);
+
+	TEST_ASSERT_VAL("evlist", evlist && evsel);
+	TEST_ASSERT_VAL("ID", !perf_evsel__alloc_id(&evsel->core, 1, 1));
+	evlist__add(evlist, evsel);
+	evsel->supported = true;
+	updates = 0;
+	TEST_ASSERT_VAL("none", !perf_event__synthesize_extra_attr(NULL, evlist, save_update,
+								   /*is_pipe=*/false));
+	TEST_ASSERT_VAL("no update", !updates);
+
+	evsel->hidden_simd_regs = (struct simd_regs_hidden) {
+		.vec_intr = 1, .vec_user = 2, .pred_intr = 3, .pred_user = 4,
+	};
+	TEST_ASSERT_VAL("some", !perf_event__synthesize_extra_attr(NULL, evlist, save_update,
+								   /*is_pipe=*/false));
+	TEST_ASSERT_VAL("update", updates == 1);
+	TEST_ASSERT_VAL("vec", update.hidden_vec_intr == 1 && update.hidden_vec_user == 2);
+	TEST_ASSERT_VAL("pred", update.hidden_pred_intr == 3 && update.hidden_pred_user == 4);
+	evlist__put(evlist);
+	return TEST_OK;
+}
+
 static struct test_case tests__reg_list[] = {
 	TEST_CASE("Lists of registers", lists),
 	TEST_CASE("Names of available registers", names),
 	TEST_CASE("Both sides in one attr", sides),
 	TEST_CASE("Whole classes in an attr", whole_classes),
+	TEST_CASE("Hidden registers in a file", hidden),
 	{ .name = NULL, }
 };
 

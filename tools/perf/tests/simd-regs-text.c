@@ -202,11 +202,11 @@ static const struct text_case text_cases[] = {
 			"FFR:0x0000000000000003\n",
 	},
 	{
-		.name = "no SVE", .e_machine = EM_AARCH64, .enabled = true,
-		.abi = ABI_64 | ABI_SIMD,
+		.name = "a 32-bit task on arm64", .e_machine = EM_ARM, .enabled = true,
+		.abi = PERF_SAMPLE_REGS_ABI_32 | ABI_SIMD,
 		.simd = { .vec_mask = 0x10, .nr_vectors = 1, .vector_qwords = 2 },
 		.dump =
-			"... intr regs: mask 0x0 ABI 64-bit SIMD\n"
+			"... intr regs: mask 0x0 ABI 32-bit SIMD\n"
 			"... SIMD ABI nr_vectors 1 vector_qwords 2 nr_pred 0 pred_qwords 0\n"
 			".... V[4][0] 0x0000000000000001\n"
 			".... V[4][1] 0x0000000000000002\n",
@@ -219,15 +219,15 @@ static const struct text_case text_cases[] = {
 		.view = "f32",
 		.data = {
 			0x3f8000003f000000, 0x7fc00000ff800000,
-			0x3dcccccd00000001, 0x8000000042f6e979,
+			0x3dcccccd00000001, 0x8000000042f6aec6,
 		},
 		.dump =
 			"... intr regs: mask 0x0 ABI 64-bit SIMD\n"
 			"... SIMD ABI nr_vectors 1 vector_qwords 4 nr_pred 0 pred_qwords 0\n"
 			".... YMM[0] f32[0]: 0.5 1 -inf nan\n"
-			".... YMM[0] f32[4]: 1.4013e-45 0.1 123.456 -0\n",
+			".... YMM[0] f32[4]: 1.4013e-45 0.1 123.341354 -0\n",
 		.line =
-			"YMM0:f32{0.5,1,-inf,nan,1.4013e-45,0.1,123.456,-0}\n",
+			"YMM0:f32{0.5,1,-inf,nan,1.4013e-45,0.1,123.341354,-0}\n",
 	},
 	{
 		.name = "f16, the highest first", .e_machine = EM_AARCH64, .enabled = true,
@@ -263,17 +263,17 @@ static const struct text_case text_cases[] = {
 		},
 		.view = "f64",
 		.data = {
-			0x400921fb54442d18, 0x0000000000000001, 0x3fb999999999999a,
+			0x400921fb54442d18, 0x0000000000000001, 0x3fd3333333333334,
 			0xfff0000000000000, 0xf5,
 		},
 		.dump =
 			"... intr regs: mask 0x0 ABI 64-bit SIMD\n"
 			"... SIMD ABI nr_vectors 1 vector_qwords 4 nr_pred 1 pred_qwords 1\n"
 			".... YMM[0] f64[0]: 3.141592653589793 4.94065645841247e-324\n"
-			".... YMM[0] f64[2]: 0.1 -inf\n"
+			".... YMM[0] f64[2]: 0.30000000000000004 -inf\n"
 			".... OPMASK[1] f64[0]: 1 0 1 0\n",
 		.line =
-			"YMM0:f64{3.141592653589793,4.94065645841247e-324,0.1,-inf}\n"
+			"YMM0:f64{3.141592653589793,4.94065645841247e-324,0.30000000000000004,-inf}\n"
 			"OPMASK1:f64{1,0,1,0}\n",
 	},
 	{

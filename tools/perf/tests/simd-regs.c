@@ -17,6 +17,7 @@
 #include "evsel.h"
 #include "sample.h"
 #include "session.h"
+#include "simd-regs-attr.h"
 #include "tests.h"
 #include "util/memswap.h"
 #include "util/synthetic-events.h"
@@ -360,12 +361,54 @@ static int test__attr_swap(struct test_suite *t __maybe_unused, int subtest __ma
 	return TEST_OK;
 }
 
+/* Fields are copied as a whole, and the user side of them can be taken out. */
+static int test__attr_user(struct test_suite *t __maybe_unused, int subtest __maybe_unused)
+{
+	const struct perf_event_attr both = {
+		.sample_type			= PERF_SAMPLE_REGS_INTR,
+		.sample_simd_regs_enabled	= 1,
+		.sample_simd_pred_reg_qwords	= 2,
+		.sample_simd_vec_reg_qwords	= 3,
+		.sample_simd_pred_reg_intr	= 4,
+		.sample_simd_pred_reg_user	= 5,
+		.sample_simd_vec_reg_intr	= 6,
+		.sample_simd_vec_reg_user	= 7,
+	};
+	struct perf_event_attr attr = { .sample_type = PERF_SAMPLE_REGS_INTR };
+
+	perf_event_attr__copy_simd_regs(&attr, &both);
+	TEST_ASSERT_VAL("copy", !memcmp(&attr, &both, sizeof(attr)));
+
+	perf_event_attr__drop_user_simd_regs(&attr);
+	TEST_ASSERT_VAL("enabled", attr.sample_simd_regs_enabled == 1);
+	TEST_ASSERT_VAL("pred_qwords", attr.sample_simd_pred_reg_qwords == 2);
+	TEST_ASSERT_VAL("vec_qwords", attr.sample_simd_vec_reg_qwords == 3);
+	TEST_ASSERT_VAL("pred_intr", attr.sample_simd_pred_reg_intr == 4);
+	TEST_ASSERT_VAL("pred_user", !attr.sample_simd_pred_reg_user);
+	TEST_ASSERT_VAL("vec_intr", attr.sample_simd_vec_reg_intr == 6);
+	TEST_ASSERT_VAL("vec_user", !attr.sample_simd_vec_reg_user);
+
+	/* Just the numbering of the other side needs the fields. */
+	attr.sample_simd_pred_reg_intr = 0;
+	attr.sample_simd_vec_reg_intr = 0;
+	perf_event_attr__drop_user_simd_regs(&attr);
+	TEST_ASSERT_VAL("numbering", attr.sample_simd_regs_enabled == 1);
+	TEST_ASSERT_VAL("no pred_qwords", !attr.sample_simd_pred_reg_qwords);
+	TEST_ASSERT_VAL("no vec_qwords", !attr.sample_simd_vec_reg_qwords);
+
+	attr.sample_type = 0;
+	perf_event_attr__drop_user_simd_regs(&attr);
+	TEST_ASSERT_VAL("nothing", !attr.sample_simd_regs_enabled);
+	return TEST_OK;
+}
+
 static struct test_case tests__simd_regs[] = {
 	TEST_CASE("Parse good and malformed samples", parse),
 	TEST_CASE("Parse samples that end after the registers", parse_tail),
 	TEST_CASE("Parse samples of the other byte order", parse_swapped),
 	TEST_CASE("Synthesize samples", synthesize),
 	TEST_CASE("Swap the attr", attr_swap),
+	TEST_CASE("Take the user side out of the attr", attr_user),
 	{ .name = NULL, }
 };
 

@@ -144,6 +144,17 @@ test_legacy() {
   test_script legacy "$1" <<- EOF
 	401136 ABI:2 XMM3:0x33 XMM3:0x34 ABI:2 SP:0x5000
 	EOF
+
+  [ "$1" = "${native}" ] || return 0
+  test_inject legacy "$1"
+  # A perf that is older than the SIMD fields reads a file without: the attr ends before
+  # them, which both the header, with 16 bytes for the IDs, and the attr itself say.
+  printf '%s\n' 120 'size: 104' | expect
+  {
+    od -A n -t u8 -j 16 -N 8 "${dir}/inject" | tr -d ' '
+    perf evlist -v -i "${dir}/inject" 2> /dev/null | grep -o 'size: [0-9]*'
+  } > "${dir}/output" || true
+  check "size of attrs, legacy $1" < "${dir}/output"
 }
 
 # Of whole classes those that have been asked for, in all that reads samples.
@@ -155,13 +166,16 @@ test_whole() {
 	YMM2:0x7ec00000000020037ec00000000020027ec00000000020017ec0000000002000 \
 	YMM15:0x7ec000000000f0037ec000000000f0027ec000000000f0017ec000000000f000 \
 	OPMASK7:0x94ed000000007000 \
-	ABI:6 SP:0x5000 OPMASK7:0x94ed000000007000
+	ABI:6 SP:0x5000 \
+	YMM1:0x7ec00000000010037ec00000000010027ec00000000010017ec0000000001000 \
+	OPMASK6:0x94ed000000006000
 	EOF
 
   expect <<- EOF
-	... hidden registers: vec 0x7ffb 0 pred 0x7f 0x7f
-	... SIMD ABI nr_vectors 0 vector_qwords 0 nr_pred 8 pred_qwords 1
-	.... OPMASK[7] 0x94ed000000007000
+	... hidden registers: vec 0x7ffb 0xfffd pred 0x7f 0xbf
+	... SIMD ABI nr_vectors 16 vector_qwords 4 nr_pred 8 pred_qwords 1
+	.... YMM[1][0] 0x7ec0000000001000
+	.... OPMASK[6] 0x94ed000000006000
 	... SIMD ABI nr_vectors 16 vector_qwords 4 nr_pred 8 pred_qwords 1
 	.... YMM[2][0] 0x7ec0000000002000
 	.... YMM[15][0] 0x7ec000000000f000
@@ -174,6 +188,35 @@ test_whole() {
 
   test_pipe whole "$1"
   [ "$1" != "${native}" ] || test_inject whole "$1"
+}
+
+# Where perf inject takes registers out of samples, the attr has none of them either.
+test_stripped() {
+  make_data dwarf "$1"
+  expect <<- EOF
+	sample_regs_intr: 0x100, sample_simd_regs_enabled: 1, sample_simd_vec_reg_qwords: 2, \
+	sample_simd_vec_reg_intr: 0x1
+	401136 ABI:6 IP:0x401136 XMM0:0x7ec00000000000017ec0000000000000
+	EOF
+  perf inject --convert-callchain -i "${perfdata}" -o "${dir}/inject" 2> /dev/null || true
+  {
+    perf evlist -v -i "${dir}/inject" | grep -o 'sample_regs.*'
+    perf script -G -F ip,iregs -i "${dir}/inject" | sed -e 's/^ *//' -e 's/ *$//' -e 's/  */ /g'
+  } > "${dir}/output" 2> /dev/null || true
+  check "inject --convert-callchain, $1" < "${dir}/output"
+
+  make_data aslr "$1"
+  printf ' 4K\nattr: 0\n 4K\nattr: 0\n' | expect
+  perf inject --aslr -i "${perfdata}" -o "${dir}/inject" 2> /dev/null || true
+  perf inject -i "${perfdata}" -o - 2> /dev/null |
+    perf inject --aslr -i - -o - 2> /dev/null > "${dir}/pipe" || true
+  {
+    perf script -F code_page_size -i "${dir}/inject"
+    echo "attr: $(perf evlist -v -i "${dir}/inject" | grep -c regs)"
+    perf script -F code_page_size -i - < "${dir}/pipe"
+    echo "attr: $(perf evlist -v -i - < "${dir}/pipe" | grep -c regs)"
+  } 2> /dev/null > "${dir}/output" || true
+  check "inject --aslr, $1" < "${dir}/output"
 }
 
 # As mainline's perf prints it: a line for each of 34 GPRs, 32 * 8 words and 8 masks.
@@ -218,6 +261,7 @@ do
   test_mainline "${order}"
   test_whole "${order}"
 done
+test_stripped "${native}"
 
 cleanup
 exit ${err}

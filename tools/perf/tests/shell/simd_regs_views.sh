@@ -90,6 +90,13 @@ test_by_symbol() {
 	       1       256   50.0%   20.0%   20.0%   40.0%   20.0%   20.0%   20.0%  [unknown]
 	EOF
 
+  # Nobody has asked for vectors of the user side.
+  "${PYTHON}" "${script}" --json "${dir}/json" --user > "${dir}/output" || true
+  check "by symbol, user side" <<- EOF
+	# lanes are f32
+	 samples      bits  active    zero    same   upper     nan     inf  denorm  symbol
+	EOF
+
   # A page that is well-formed and needs nothing from elsewhere.
   "${PYTHON}" - "${dir}/html" > "${dir}/output" <<- EOF
 	import html.parser, sys
@@ -144,6 +151,77 @@ test_by_symbol() {
 	EOF
 }
 
+# Registers of arm64, with a bit of a predicate for each byte; halves of XMM registers,
+# which are none; and lanes that are special as one of the types of 16 bits each, or both.
+test_text() {
+  local script=${shelldir}/../../scripts/python/simd-regs.py
+
+  [ -f "${script}" ] || script=$(perf --exec-path)/scripts/python/simd-regs.py
+  [ -f "${script}" ] || return 0
+
+  cat > "${dir}/text" <<- EOF
+	     401136 sve
+	  sve.c:7 ABI:6    pc:0x401136 Z0:0x$(printf '%064x' 1) P0:0x0000000000000011 \
+	FFR:0x0000000011111111  ABI:6    sp:0x5000 Z1:0x$(printf '%064x' 0)
+	     401140 legacy
+	  legacy.c:8 ABI:2   XMM0:0x7ec0000000000000  XMM0:0x7ec0000000000001
+	EOF
+  "${PYTHON}" "${script}" --text "${dir}/text" > "${dir}/output" || true
+  "${PYTHON}" "${script}" --text "${dir}/text" --user >> "${dir}/output" || true
+  check "by symbol, arm64" <<- EOF
+	# lanes are f32
+	 samples      bits  active    zero    same   upper     nan     inf  denorm  symbol
+	       1       256   62.5%    0.0%    0.0%    0.0%    0.0%    0.0%  100.0%  sve
+	# lanes are f32
+	 samples      bits  active    zero    same   upper     nan     inf  denorm  symbol
+	       1       256       -  100.0%    0.0%    0.0%    0.0%    0.0%    0.0%  sve
+	EOF
+
+  {
+    echo "     401136 half"
+    printf 'ABI:6 pc:0x401136'
+    printf ' V%d:0x%032x' 0 0x7c00 1 0x7e00 2 0x03ff 3 0x7f80 4 0x7fc0 5 0x007f
+    echo
+  } > "${dir}/text"
+  "${PYTHON}" "${script}" --text "${dir}/text" --type f16 > "${dir}/output" || true
+  "${PYTHON}" "${script}" --text "${dir}/text" --type bf16 >> "${dir}/output" || true
+  check "by symbol, 16 bits" <<- EOF
+	# lanes are f16
+	 samples      bits  active    zero    same   upper     nan     inf  denorm  symbol
+	       1       128       -    0.0%    0.0%    0.0%   50.0%   16.7%   33.3%  half
+	# lanes are bf16
+	 samples      bits  active    zero    same   upper     nan     inf  denorm  symbol
+	       1       128       -    0.0%    0.0%    0.0%   16.7%   16.7%   16.7%  half
+	EOF
+}
+
+# One register as all types of lanes, from the highest on, and as none.
+test_types() {
+  local type
+
+  for type in i8 i16 i32 i64 u8 u16 u32 u64 f16 bf16 f64
+  do
+    perf script -F iregs --simd-type="${type},high" -i "${perfdata}" 2> /dev/null |
+      grep -o 'YMM4:[^ ]*' | sed 's/,0[,}].*//' || true
+  done > "${dir}/output"
+  perf script -F iregs --simd-type=f32 --no-simd-type -i "${perfdata}" 2> /dev/null |
+    grep -o 'YMM4:[^ ]*' | sed 's/0*$//' >> "${dir}/output" || true
+  check "types of lanes" <<- EOF
+	YMM4:i8{-64,73,15,-37
+	YMM4:i16{-16311,4059
+	YMM4:i32{-1068953637
+	YMM4:i64{-4591120911855255552
+	YMM4:u8{192,73,15,219
+	YMM4:u16{49225,4059
+	YMM4:u32{3226013659
+	YMM4:u64{13855623161854296064
+	YMM4:f16{-2.1426,0.00047946
+	YMM4:bf16{-3.141,2.16e-29
+	YMM4:f64{-50.123870849609375
+	YMM4:0xc0490fdb
+	EOF
+}
+
 test_options() {
   local status=0
 
@@ -164,6 +242,8 @@ do
   test_order "${order}"
 done
 test_by_symbol
+test_text
+test_types
 test_options
 
 cleanup

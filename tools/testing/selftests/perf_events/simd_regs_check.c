@@ -88,11 +88,6 @@ static int find_family(const struct simd_check *check, __u32 tid)
 	return -1;
 }
 
-static bool live_ip(__u64 ip)
-{
-	return ip >= (uintptr_t)simd_live_begin && ip < (uintptr_t)simd_live_end;
-}
-
 static struct subject find_subject(const struct simd_check *check,
 				   const struct simd_sample *s)
 {
@@ -107,7 +102,7 @@ static struct subject find_subject(const struct simd_check *check,
 	if (simd_arch_marker(&s->user, &who.marker) &&
 	    simd_block_reg(&s->user, SIMD_REG_IP, &ip) &&
 	    simd_is_marker(who.marker) &&
-	    (live_ip(ip) || who.marker & SIMD_MARK_ANY_IP) &&
+	    (simd_live_ip(ip) || who.marker & SIMD_MARK_ANY_IP) &&
 	    SIMD_FAMILY(simd_marker_seed(who.marker)) == who.family)
 		who.marked = !kernel || (s->ip && !in_entry_code(s->ip));
 

@@ -84,11 +84,6 @@ int simd_debugger_detach(pid_t pid)
 	return stop(pid) ?: simd_debugger_release(pid);
 }
 
-static bool in_live_run(__u64 ip)
-{
-	return ip >= (uintptr_t)simd_live_begin && ip < (uintptr_t)simd_live_end;
-}
-
 /*
  * Stops it where a marker holds. In between it needs time to get there: a task that
  * is stopped again at once does not leave the kernel.
@@ -103,7 +98,7 @@ static int stop_live(pid_t pid, struct user_pt_regs *regs)
 		      get_set(PTRACE_GETREGSET, pid, NT_PRSTATUS, regs, sizeof(*regs));
 		if (err)
 			return err;
-		if (in_live_run(regs->pc))
+		if (simd_live_ip(regs->pc))
 			return 0;
 		err = go_on(pid);
 		if (err)
@@ -225,7 +220,7 @@ int simd_debugger_next(pid_t pid, struct simd_debugger_stop *stop)
 
 	memset(stop, 0, sizeof(*stop));
 	stop->entry = info.op == PTRACE_SYSCALL_INFO_ENTRY;
-	stop->live = in_live_run(info.instruction_pointer);
+	stop->live = simd_live_ip(info.instruction_pointer);
 	if (stop->entry) {
 		stop->nr = info.entry.nr;
 		stop->arg[0] = info.entry.args[0];

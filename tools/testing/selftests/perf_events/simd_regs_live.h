@@ -55,6 +55,7 @@
 #ifndef __ASSEMBLER__
 
 #include <linux/types.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -106,6 +107,12 @@ _Static_assert(sizeof(struct simd_call) == CALL_SIZE, "asm");
 int simd_live_run(struct simd_live *live);
 
 extern const char simd_live_begin[], simd_live_end[];
+
+/* Is @ip where a marker holds? */
+static inline bool simd_live_ip(__u64 ip)
+{
+	return ip >= (uintptr_t)simd_live_begin && ip < (uintptr_t)simd_live_end;
+}
 
 #endif /* __ASSEMBLER__ */
 #endif /* SIMD_REGS_LIVE_H */

@@ -46,8 +46,7 @@ static void set_live(struct simd_live *live, const struct simd_worker *w,
 
 static bool has_marker(const mcontext_t *regs)
 {
-	return regs->pc >= (uintptr_t)simd_live_begin &&
-	       regs->pc < (uintptr_t)simd_live_end && regs->regs[28];
+	return simd_live_ip(regs->pc) && regs->regs[28];
 }
 
 /* The interrupted code is to go on without a marker. */

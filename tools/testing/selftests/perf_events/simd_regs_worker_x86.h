@@ -38,8 +38,7 @@ static void set_live(struct simd_live *live, const struct simd_worker *w,
 /* The interrupted code is to go on without a marker. */
 static void clear_marker(mcontext_t *regs)
 {
-	if (regs->gregs[REG_RIP] >= (greg_t)simd_live_begin &&
-	    regs->gregs[REG_RIP] < (greg_t)simd_live_end)
+	if (simd_live_ip(regs->gregs[REG_RIP]))
 		regs->gregs[REG_R8] = 0;
 }
 

@@ -16,10 +16,13 @@ VER9, VER10 = 144, 176
 MAGIC = 0x32454c4946524550
 
 SAMPLE_IP, SAMPLE_TID = 1 << 0, 1 << 1
+SAMPLE_CALLCHAIN, SAMPLE_STACK_USER = 1 << 5, 1 << 13
 SAMPLE_REGS_USER, SAMPLE_REGS_INTR = 1 << 12, 1 << 18
-SAMPLE_PHYS_ADDR = 1 << 19
+SAMPLE_PHYS_ADDR, SAMPLE_CODE_PAGE_SIZE = 1 << 19, 1 << 23
 SAMPLE_TYPE = (SAMPLE_IP | SAMPLE_TID | SAMPLE_REGS_USER | SAMPLE_REGS_INTR |
                SAMPLE_PHYS_ADDR)
+
+EXCLUDE_CALLCHAIN_USER = 22
 
 ABI_32, ABI_64, ABI_SIMD = 1, 2, 4
 PID, IP, PHYS_ADDR = 4711, 0x401136, 0xfeed0000
@@ -45,7 +48,7 @@ def block(abi, gprs, simd=None, data=None):
 
 class Case:
     def __init__(self, arch, user=0, intr=0, vec=(0, 0, 0), pred=(0, 0, 0),
-                 enabled=1, samples=(), sample_type=None, hidden=None):
+                 enabled=1, samples=(), sample_type=None, hidden=None, flags=()):
         self.arch = arch
         self.user, self.intr = user, intr          # sample_regs_*
         self.vec, self.pred = vec, pred            # qwords, intr mask, user mask
@@ -54,6 +57,7 @@ class Case:
         self.samples = samples                     # lists of the words after PID and TID
         self.records = []                          # others: a type, and words
         self.hidden = hidden                       # vectors of both sides, predicates
+        self.flags = flags                         # numbers of bits, as on little endian
 
 
 CASES = {
@@ -91,13 +95,26 @@ CASES = {
                           0x55, 0,
                       ]) + [PHYS_ADDR],
                   ]),
-    # What perf writes on a kernel that takes only whole classes: of these, YMM2 and
-    # YMM15 have been asked for on one side, and OPMASK7 on both.
-    'whole': Case('x86_64', user=1 << 7, intr=1 << 8, vec=(4, 0xffff, 0), pred=(1, 0xff, 0xff),
-                  hidden=(0x7ffb, 0, 0x7f, 0x7f), samples=[
-                      block(ABI_64 | ABI_SIMD, [0x5000], (0, 0, 8, 1)) +
+    # What perf writes on a kernel that takes only whole classes: of these, YMM2, YMM15
+    # and OPMASK7 have been asked for on one side, YMM1 and OPMASK6 on the other.
+    'whole': Case('x86_64', user=1 << 7, intr=1 << 8, vec=(4, 0xffff, 0xffff),
+                  pred=(1, 0xff, 0xff), hidden=(0x7ffb, 0xfffd, 0x7f, 0xbf), samples=[
+                      block(ABI_64 | ABI_SIMD, [0x5000], (16, 4, 8, 1)) +
                       block(ABI_64 | ABI_SIMD, [IP], (16, 4, 8, 1)) + [PHYS_ADDR],
                   ]),
+    # What perf inject makes call chains of, and takes out of the sample then.
+    'dwarf': Case('x86_64', user=1 << 7 | 1 << 8, intr=1 << 8, vec=(2, 0x1, 0x3), pred=(1, 0, 0x2),
+                  sample_type=SAMPLE_TYPE & ~SAMPLE_PHYS_ADDR | SAMPLE_CALLCHAIN | SAMPLE_STACK_USER,
+                  flags=[EXCLUDE_CALLCHAIN_USER], samples=[
+                      [1, IP] + block(ABI_64 | ABI_SIMD, [0x5000, IP], (2, 2, 1, 1)) +
+                      [8, 0, 8] + block(ABI_64 | ABI_SIMD, [IP], (1, 2, 0, 0)),
+                  ]),
+    # Without what perf inject --aslr drops a sample for, and a word after the registers.
+    'aslr': Case('x86_64', user=1 << 7, intr=1 << 8, vec=(4, 0x3, 0x1), pred=(1, 0x1, 0x2),
+                 sample_type=SAMPLE_TYPE & ~SAMPLE_PHYS_ADDR | SAMPLE_CODE_PAGE_SIZE, samples=[
+                     block(ABI_64 | ABI_SIMD, [0x5000], (1, 4, 1, 1)) +
+                     block(ABI_64 | ABI_SIMD, [IP], (2, 4, 1, 1)) + [0x1000],
+                 ]),
     # What mainline's kernel writes: whole classes, R16-R31 and SSP on both sides.
     'mainline': Case('x86_64', user=0x1ffffff01ff, intr=0x1ffffff01ff,
                      vec=(8, 0xffffffff, 0xffffffff), pred=(1, 0xff, 0xff), samples=[
@@ -119,7 +136,7 @@ class Writer:
     def attr(self, case):
         size = VER10 if case.enabled else VER9
         out = self.pack('IIQQQQ', 1, size, 0, 1000, case.sample_type, 0)
-        out += bytes(8)                                       # flags
+        out += self.pack('Q', sum(1 << (bit if self.o == '<' else 63 - bit) for bit in case.flags))
         out += self.pack('IIQQQ', 0, 0, 0, 0, 0)              # wakeup .. branch_sample_type
         out += self.pack('QIiQ', case.user, 0, 0, case.intr)
         out += bytes(VER9 - len(out))

@@ -11,12 +11,12 @@ A good sample is in front of the bad one.
 """
 import sys
 
-from simd_regs_data import (ABI_32, ABI_64, ABI_SIMD, IP, PHYS_ADDR, SAMPLE_IP,
-                            SAMPLE_PHYS_ADDR, SAMPLE_TID, Case, Writer)
+from simd_regs_data import (ABI_32, ABI_64, ABI_SIMD, IP, PHYS_ADDR, SAMPLE_CALLCHAIN,
+                            SAMPLE_IP, SAMPLE_PHYS_ADDR, SAMPLE_STACK_USER, SAMPLE_TID,
+                            Case, Writer)
 
 SP = 0x5000
-SAMPLE_CALLCHAIN, SAMPLE_RAW, SAMPLE_BRANCH_STACK = 1 << 5, 1 << 10, 1 << 11
-SAMPLE_STACK_USER, SAMPLE_AUX = 1 << 13, 1 << 20
+SAMPLE_RAW, SAMPLE_BRANCH_STACK, SAMPLE_AUX = 1 << 10, 1 << 11, 1 << 20
 # The user side of most samples: abi at byte 24 and a register at 32.
 USER = [ABI_64, SP]
 # The interrupt side follows: abi at byte 40, a register at 48, the SIMD header at
@@ -170,6 +170,9 @@ CASES = {
         'malformed CALLCHAIN at byte 32 of a sample of 48: 16 bytes are left'),
     'callchain-deferred-huge': (
         deferred([1, 1 << 48, 2, 3]),
+        'malformed CALLCHAIN at byte 24 of a sample of 40: 16 bytes are left'),
+    'callchain-deferred-cut': (
+        deferred([1, 3, 2, 3]),
         'malformed CALLCHAIN at byte 24 of a sample of 40: 16 bytes are left'),
     'callchain-deferred-without-nr': (
         deferred([1]),

@@ -29,6 +29,8 @@
 #define VL_MAX		(16 * TEST_VQ_MAX)
 #define EXPECTED_TESTS	(1 + 2 * TEST_VQ_MAX)
 
+#define V_BYTES		(8 * PERF_ARM64_SIMD_V_QWORDS)
+
 #define NUM_VECTORS	PERF_ARM64_SIMD_VEC_REGS
 #define NUM_PREDS	PERF_ARM64_SIMD_PRED_REGS
 #define ALL_VECTORS	0xffffffffULL
@@ -87,7 +89,7 @@ static void fill_ffr(char *ffr, unsigned int bytes)
 		ffr[i / 8] |= 1 << i % 8;
 }
 
-static int open_event(unsigned int vl)
+static int open_event(unsigned int vl, bool want_preds)
 {
 	struct perf_event_attr attr = {
 		.type = PERF_TYPE_SOFTWARE,
@@ -99,15 +101,15 @@ static int open_event(unsigned int vl)
 		.exclude_kernel = 1,
 		.exclude_hv = 1,
 		.sample_simd_regs_enabled = 1,
-		.sample_simd_vec_reg_qwords = vl ? vl / 8 : PERF_ARM64_SIMD_V_QWORDS,
+		.sample_simd_vec_reg_qwords = vl / 8,
 		.sample_simd_vec_reg_user = ALL_VECTORS,
-		.sample_simd_pred_reg_qwords = (vl / 8 + 7) / 8,
-		.sample_simd_pred_reg_user = vl ? ALL_PREDS : 0,
+		.sample_simd_pred_reg_qwords = want_preds ? (vl / 8 + 7) / 8 : 0,
+		.sample_simd_pred_reg_user = want_preds ? ALL_PREDS : 0,
 	};
 	int fd = syscall(__NR_perf_event_open, &attr, 0, -1, -1, 0);
 
 	/* A CPU with streaming mode alone may have no FFR at all. */
-	if (fd < 0 && errno == EOPNOTSUPP && vl) {
+	if (fd < 0 && errno == EOPNOTSUPP && want_preds) {
 		attr.sample_simd_pred_reg_user &= ~(1U << PERF_ARM64_SIMD_FFR);
 		fd = syscall(__NR_perf_event_open, &attr, 0, -1, -1, 0);
 	}
@@ -122,31 +124,16 @@ static bool zeroes(const char *data, size_t size)
 	return true;
 }
 
-/*
- * A task that has used SVE goes on having Z registers until the kernel has saved it
- * in a system call: then a load of V leaves zeros above.
- */
-static bool check_fpsimd(const struct simd_regs *simd)
-{
-	const char *reg = (const char *)simd->data;
-	unsigned int i;
-
-	for (i = 0; i < NUM_VECTORS; i++, reg += simd->vector_qwords * 8)
-		if (memcmp(reg, vectors + 16 * i, 16) ||
-		    !zeroes(reg + 16, simd->vector_qwords * 8 - 16))
-			return false;
-	return simd->nr_vectors == NUM_VECTORS && !simd->nr_pred;
-}
-
-static bool check_sve(const struct simd_regs *simd, unsigned int vl, bool ffr)
+/* Vectors of @vl bytes and so many predicates, as they were loaded */
+static bool check_regs(const struct simd_regs *simd, unsigned int vl, unsigned int nr_preds)
 {
 	const unsigned int pred_bytes = vl / 8;
-	const unsigned int nr_preds = ffr ? NUM_PREDS : NUM_PREDS - 1;
 	const char *reg = (const char *)simd->data;
 	unsigned int i;
 
 	if (simd->nr_vectors != NUM_VECTORS || simd->vector_qwords != vl / 8 ||
-	    simd->nr_pred != nr_preds || simd->pred_qwords != (pred_bytes + 7) / 8)
+	    simd->nr_pred != nr_preds ||
+	    (nr_preds && simd->pred_qwords != (pred_bytes + 7) / 8))
 		return false;
 
 	if (memcmp(reg, vectors, NUM_VECTORS * vl))
@@ -160,7 +147,7 @@ static bool check_sve(const struct simd_regs *simd, unsigned int vl, bool ffr)
 	return true;
 }
 
-static bool check_sample(const struct sample *sample, unsigned int vl, bool ffr)
+static bool check_sample(const struct sample *sample, unsigned int vl, unsigned int nr_preds)
 {
 	const struct simd_regs *simd = &sample->simd;
 	uint64_t words;
@@ -171,8 +158,7 @@ static bool check_sample(const struct sample *sample, unsigned int vl, bool ffr)
 	}
 
 	words = simd->nr_vectors * simd->vector_qwords + simd->nr_pred * simd->pred_qwords;
-	if (sample->header.size == sizeof(*sample) + words * 8 &&
-	    (vl ? check_sve(simd, vl, ffr) : check_fpsimd(simd)))
+	if (sample->header.size == sizeof(*sample) + words * 8 && check_regs(simd, vl, nr_preds))
 		return true;
 
 	ksft_print_msg("wrong: %lu vectors of %lu words, %lu predicates of %lu\n",
@@ -182,7 +168,8 @@ static bool check_sample(const struct sample *sample, unsigned int vl, bool ffr)
 }
 
 /* Number of good samples, or -1 for a bad one */
-static int read_samples(struct perf_event_mmap_page *page, unsigned int vl, bool ffr)
+static int read_samples(struct perf_event_mmap_page *page, unsigned int vl,
+			unsigned int nr_preds)
 {
 	static uint64_t words[UINT16_MAX / sizeof(uint64_t) + 1];
 	const char *ring = (const char *)page + page->data_offset;
@@ -205,7 +192,7 @@ static int read_samples(struct perf_event_mmap_page *page, unsigned int vl, bool
 		    sample->ip < (uintptr_t)perf_simd_loop ||
 		    sample->ip >= (uintptr_t)perf_simd_loop_end)
 			continue;
-		if (!check_sample(sample, vl, ffr)) {
+		if (!check_sample(sample, vl, nr_preds)) {
 			good = -1;
 			break;
 		}
@@ -217,17 +204,18 @@ static int read_samples(struct perf_event_mmap_page *page, unsigned int vl, bool
 }
 
 static int sample_held(int fd, struct perf_event_mmap_page *page,
-		       const struct mode *mode, unsigned int vl, bool ffr)
+		       const struct mode *mode, unsigned int vl, unsigned int nr_preds)
 {
 	time_t end = time(NULL) + MAX_SECONDS;
 	int good = 0, more;
 
 	do {
 		ioctl(fd, PERF_EVENT_IOC_ENABLE, 0);
-		perf_simd_hold(vectors, vl ? preds : NULL, mode->streaming, ffr, ROUNDS);
+		perf_simd_hold(vectors, nr_preds ? preds : NULL, mode->streaming,
+			       nr_preds == NUM_PREDS, ROUNDS);
 		ioctl(fd, PERF_EVENT_IOC_DISABLE, 0);
 
-		more = read_samples(page, vl, ffr);
+		more = read_samples(page, vl, nr_preds);
 		if (more < 0)
 			return -1;
 		good += more;
@@ -240,16 +228,19 @@ static int sample_held(int fd, struct perf_event_mmap_page *page,
 
 static bool test(const struct mode *mode, unsigned int vl)
 {
-	bool ffr = !mode->streaming || getauxval(AT_HWCAP2) & HWCAP2_SME_FA64;
+	unsigned int nr_preds = mode->set_vl ? NUM_PREDS : 0;
 	struct perf_event_mmap_page *page;
 	int fd, ret;
 
+	if (mode->streaming && !(getauxval(AT_HWCAP2) & HWCAP2_SME_FA64))
+		nr_preds--;
+
 	fill(vectors, sizeof(vectors));
 	fill(preds, sizeof(preds));
-	if (vl && ffr)
+	if (nr_preds == NUM_PREDS)
 		fill_ffr(preds + PERF_ARM64_SIMD_FFR * vl / 8, vl / 8);
 
-	fd = open_event(vl);
+	fd = open_event(vl, nr_preds);
 	if (fd < 0) {
 		ksft_perror("perf_event_open()");
 		return false;
@@ -262,7 +253,7 @@ static bool test(const struct mode *mode, unsigned int vl)
 		return false;
 	}
 
-	ret = sample_held(fd, page, mode, vl, ffr);
+	ret = sample_held(fd, page, mode, vl, nr_preds);
 
 	munmap(page, getpagesize() + RING_SIZE);
 	close(fd);
@@ -298,12 +289,12 @@ int main(void)
 	ksft_set_plan(EXPECTED_TESTS);
 	srandom(getpid());
 
-	fd = open_event(0);
+	fd = open_event(V_BYTES, false);
 	if (fd < 0)
 		ksft_exit_skip("perf cannot sample V registers: %s\n", strerror(errno));
 	close(fd);
 
-	ksft_test_result(test(&modes[0], 0), "%s\n", modes[0].name);
+	ksft_test_result(test(&modes[0], V_BYTES), "%s\n", modes[0].name);
 	for (i = 1; i < ARRAY_SIZE(modes); i++)
 		for (vq = 1; vq <= TEST_VQ_MAX; vq++)
 			test_vl(&modes[i], vq);
