@@ -188,6 +188,13 @@ test_whole() {
 
   test_pipe whole "$1"
   [ "$1" != "${native}" ] || test_inject whole "$1"
+
+  # A record that is too short for what is hidden hides nothing.
+  make_data whole-cut "$1"
+  test_script whole-cut "$1" <<- EOF
+	401136 ABI:6 IP:0x401136 XMM0:0x7ec00000000000017ec0000000000000 \
+	XMM1:0x7ec00000000010017ec0000000001000 ABI:2 SP:0x5000
+	EOF
 }
 
 # Where perf inject takes registers out of samples, the attr has none of them either.

@@ -56,6 +56,17 @@ test_case none <<- EOF
 EOF
 test_inject none
 
+test_case counter-63 <<- EOF
+	401136 ABI:6 AX:0xa IP:0x401136 \
+	XMM0:0x7ec00000000000017ec0000000000000 XMM2:0x7ec00000000020017ec0000000002000 \
+	XMM15:0x7ec000000000f0017ec000000000f000
+EOF
+
+test_case counter-64 < /dev/null
+grep -o 'Bad AUX output hardware ID' "${dir}/errors" > "${dir}/output" || true
+echo 'Bad AUX output hardware ID' > "${dir}/expect"
+check_same "error, counter-64" "${dir}/expect" "${dir}/output"
+
 test_case legacy <<- EOF
 	401136 ABI:2 AX:0xa IP:0x401136 \
 	XMM0:0x7ec0000000000000 XMM0:0x7ec0000000000001 XMM15:0x7ec000000000f001

@@ -102,6 +102,12 @@ CASES = {
                       block(ABI_64 | ABI_SIMD, [0x5000], (16, 4, 8, 1)) +
                       block(ABI_64 | ABI_SIMD, [IP], (16, 4, 8, 1)) + [PHYS_ADDR],
                   ]),
+    # Such a record that lacks its last word.
+    'whole-cut': Case('x86_64', user=1 << 7, intr=1 << 8, vec=(2, 0x3, 0), hidden=(0x1, 0, 0),
+                      samples=[
+                          block(ABI_64, [0x5000]) +
+                          block(ABI_64 | ABI_SIMD, [IP], (2, 2, 0, 0)) + [PHYS_ADDR],
+                      ]),
     # What perf inject makes call chains of, and takes out of the sample then.
     'dwarf': Case('x86_64', user=1 << 7 | 1 << 8, intr=1 << 8, vec=(2, 0x1, 0x3), pred=(1, 0, 0x2),
                   sample_type=SAMPLE_TYPE & ~SAMPLE_PHYS_ADDR | SAMPLE_CALLCHAIN | SAMPLE_STACK_USER,
@@ -154,7 +160,7 @@ class Writer:
         out = self.event(1, 2, mmap + self.mapped)
         if case.hidden:
             # PERF_RECORD_EVENT_UPDATE, PERF_EVENT_UPDATE__SIMD_REGS, no ID
-            out += self.event(78, 0, self.pack('QQQQQQ', 4, 0, *case.hidden))
+            out += self.event(78, 0, self.pack('%dQ' % (2 + len(case.hidden)), 4, 0, *case.hidden))
         for words in case.samples:
             payload = self.pack('QII', IP, PID, PID)
             # A word can also be a pair of 32 bits each.

@@ -5,8 +5,8 @@
 usage: simd_regs_pt.py CASE FILE
 
 There is one event for the trace and one whose PEBS records are in it. A record has
-AX, IP and all XMM registers, or those that CASE says. AX is 0xa, and word q of XMM
-register r is 0x7ec0000000RR0QQ. Packets are as in volume 3C of Intel's manual,
+AX, IP and all XMM registers, or those that CASE says, and perhaps the number of the
+counter that it is of. AX is 0xa, and word q of XMM register r is 0x7ec0000000RR0QQ. Packets are as in volume 3C of Intel's manual,
 "Intel Processor Trace": "PEBS output to Intel PT" has the blocks.
 """
 import struct
@@ -19,7 +19,7 @@ SAMPLE_IDENTIFIER = 1 << 16
 # for which perf wants all of them to have an ID.
 PRECISE, SAMPLE_ID_ALL, AUX_OUTPUT = 1 << 15, 1 << 18, 1 << 31
 PT_TYPE = 99                           # of the PMU, as the trace's description says
-RECORD_AUXTRACE_INFO, RECORD_AUXTRACE = 70, 71
+RECORD_AUX_OUTPUT_HW_ID, RECORD_AUXTRACE_INFO, RECORD_AUXTRACE = 21, 70, 71
 AUXTRACE_INTEL_PT = 1
 PRIV_WORDS = 17
 
@@ -31,10 +31,12 @@ GPRS = 1 << AX | 1 << REG_IP
 ALL_XMM = range(16)
 
 
-def case(intr=GPRS, vec=(2, 0x8005, 0), pred=(0, 0, 0), enabled=1, recorded=ALL_XMM):
+def case(intr=GPRS, vec=(2, 0x8005, 0), pred=(0, 0, 0), enabled=1, recorded=ALL_XMM,
+         counter=None):
     c = Case('x86_64', intr=intr, vec=vec, pred=pred, enabled=enabled,
              sample_type=SAMPLE_IP | SAMPLE_TID | SAMPLE_IDENTIFIER | SAMPLE_REGS_INTR)
     c.recorded = recorded
+    c.counter = counter
     return c
 
 
@@ -47,11 +49,14 @@ CASES = {
     'part': case(recorded=[0, 1] + list(range(3, 16))),
     'none': case(recorded=[]),
     # Without the SIMD fields: both halves of XMM0, and one of XMM15.
+    # The last one that there can be, and one that there can't.
+    'counter-63': case(counter=63),
+    'counter-64': case(counter=64),
     'legacy': case(intr=GPRS | 3 << 32 | 1 << 63, vec=(0, 0, 0), enabled=0),
 }
 
 
-def trace(recorded):
+def trace(recorded, counter):
     def item(nr, value):
         return bytes([nr << 3 | 4]) + struct.pack('<Q', value)
 
@@ -64,6 +69,8 @@ def trace(recorded):
     psbend = bytes([2, 0x23])
     bep = bytes([2, 0x33])
     out = psb + mode_64 + fup + psbend
+    if counter is not None:
+        out += block(4, [(1, 1 << counter % 64)])
     out += block(1, [(1, IP), (2, 0xa)])
     out += block(16, [(2 * r + q, 0x7ec0000000000000 | r << 12 | q)
                       for r in recorded for q in (0, 1)])
@@ -90,7 +97,10 @@ def write(f, c):
                         writer.mapped + struct.pack('<IIQ', PID, PID, 1))
     data += writer.event(RECORD_AUXTRACE_INFO, 0,
                          struct.pack('<II%dQ' % PRIV_WORDS, AUXTRACE_INTEL_PT, 0, *priv))
-    packets = trace(c.recorded)
+    packets = trace(c.recorded, c.counter)
+    if c.counter is not None:
+        data += writer.event(RECORD_AUX_OUTPUT_HW_ID, 0,
+                             struct.pack('<QIIQ', c.counter, PID, PID, 2))
     data += writer.event(RECORD_AUXTRACE, 0,
                          struct.pack('<QQQIIiI', len(packets), 0, 0, 0, PID, -1, 0))
     data += packets

@@ -1,0 +1,132 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0
+"""Write a perf.data file that is damaged outside of its samples.
+
+usage: data_damage.py list
+       data_damage.py CASE little|big FILE
+
+What perf has to say of it is printed: what is wrong, and where in the file.
+"""
+import struct
+import sys
+
+from simd_regs_data import ABI_64, IP, MAGIC, PHYS_ADDR, PID, SAMPLE_TYPE, VER9, Case, Writer
+
+# Where the words of the header are.
+SIZE, ATTRS, DATA = 8, 24, 40
+HEADER = 104
+ATTR_AND_IDS = VER9 + 16
+DATA_AT = HEADER + ATTR_AND_IDS
+MMAP, SAMPLE = 56, 64
+
+
+class File:
+    """A good file of two samples, and ways to damage it."""
+
+    def __init__(self, order):
+        self.w = Writer(order, '/nowhere')
+        sample = [ABI_64, 0x5000, ABI_64, IP, PHYS_ADDR]
+        self.case = Case('x86_64', user=1 << 7, intr=1 << 8, enabled=0, samples=[sample, sample])
+        self.bytes = bytearray(self.w.file(self.case))
+        self.data_end = DATA_AT + len(self.w.data(self.case))
+        self.last = self.data_end - SAMPLE
+        assert self.data_end == DATA_AT + MMAP + 2 * SAMPLE
+
+    def put(self, at, fmt, *values):
+        struct.pack_into(self.w.o + fmt, self.bytes, at, *values)
+        return self
+
+    def cut(self, size):
+        del self.bytes[size:]
+        return self
+
+    def cut_data(self, size):
+        """The features' table follows the data, so it moves."""
+        del self.bytes[self.data_end - size:self.data_end]
+        self.data_end -= size
+        self.put(DATA + 8, 'Q', self.data_end - DATA_AT)
+        for at in (self.data_end, self.data_end + 16):
+            self.put(at, 'Q', struct.unpack_from(self.w.o + 'Q', self.bytes, at)[0] - size)
+        return self
+
+    def pipe(self, *records):
+        self.bytes = self.w.pack('QQ', MAGIC, 16) + b''.join(records)
+        return self
+
+
+def attr_of_pipe(f, size):
+    attr = bytearray(f.w.attr(f.case))
+    struct.pack_into(f.w.o + 'I', attr, 4, size)
+    return f.w.event(64, 0, bytes(attr))
+
+
+# How the file is damaged, and what perf says.
+CASES = {
+    'header-cut': (
+        lambda f: f.cut(60),
+        'Perf file header corrupt: the file ends in it'),
+    'magic': (
+        lambda f: f.put(0, 'Q', 0x0123456789abcdef),
+        'Perf file header corrupt: magic is 0x'),
+    'header-size': (
+        lambda f: f.put(SIZE, 'Q', HEADER - 1),
+        f'Perf file header corrupt: its size is {HEADER - 1}'),
+    'attrs-after-the-end': (
+        lambda f: f.put(ATTRS, 'Q', 1 << 40),
+        f'Perf file header corrupt: attrs at offset {1 << 40} of size {ATTR_AND_IDS} extend past EOF'),
+    'data-after-the-end': (
+        lambda f: f.put(DATA + 8, 'Q', 1 << 40),
+        f'Perf file header corrupt: data at offset {DATA_AT} of size {1 << 40} extend past EOF'),
+    'data-wraps-around': (
+        lambda f: f.put(DATA + 8, 'Q', (1 << 64) - DATA_AT),
+        f'Perf file header corrupt: data at offset {DATA_AT} of size {(1 << 64) - DATA_AT}'),
+    'attr-too-small': (
+        lambda f: f.put(HEADER + 4, 'I', 63),
+        f'Bad size of the attr at offset {HEADER:#x}: 63, expected at least 64'),
+    'attr-from-the-future': (
+        lambda f: f.put(HEADER + 4, 'I', 4096),
+        f'The attr at offset {HEADER:#x} has a more recent and unsupported ABI'),
+    'ids-after-the-end': (
+        lambda f: f.put(HEADER + VER9, 'QQ', 1 << 40, 8),
+        f'Invalid ids section for attr 0: offset={1 << 40} size=8 exceeds file size'),
+    'features-cut': (
+        lambda f: f.cut(f.data_end + 16),
+        f'Cannot read the table of 2 features at offset {DATA_AT + MMAP + 2 * SAMPLE}'),
+    'feature-after-the-end': (
+        lambda f: f.put(f.data_end, 'Q', 1 << 40),
+        f'Feature HOSTNAME (3) section extends past EOF (offset={1 << 40}, size=68'),
+    'event-after-the-data': (
+        lambda f: f.put(f.last + 6, 'H', SAMPLE + 8),
+        f'at offset {DATA_AT + MMAP + SAMPLE:#x}: event extends past the end of the data, '
+        f'{SAMPLE} bytes are left'),
+    'data-cut-in-a-header': (
+        lambda f: f.cut_data(SAMPLE - 4),
+        f'at offset {DATA_AT + MMAP + SAMPLE:#x}: the data ends in an event\'s header'),
+    # Offsets are those in what follows the header of a pipe.
+    'pipe-without-attr': (
+        lambda f: f.pipe(f.w.data(f.case)),
+        '0 [0x38]: piped event processing failed for event of type: MMAP (1)'),
+    'pipe-of-a-sample': (
+        lambda f: f.pipe(f.w.data(f.case)[MMAP:]),
+        '0 [0x40]: piped event processing failed for event of type: SAMPLE (9)'),
+    'pipe-with-a-bad-attr': (
+        lambda f: f.pipe(attr_of_pipe(f, 63), f.w.data(f.case)[MMAP:]),
+        'PERF_RECORD_HEADER_ATTR: invalid attr.size 63 ('),
+}
+
+
+def main():
+    args = sys.argv[1:]
+    if args == ['list']:
+        print('\n'.join(CASES))
+        return
+    if len(args) != 3 or args[0] not in CASES or args[1] not in ('little', 'big'):
+        sys.exit(__doc__)
+    damage, message = CASES[args[0]]
+    with open(args[2], 'wb') as f:
+        f.write(damage(File(args[1])).bytes)
+    print(message)
+
+
+if __name__ == '__main__':
+    main()
