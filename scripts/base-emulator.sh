@@ -8,7 +8,8 @@
 BASE_TITLE=QEMU
 BASE_SERIES=$QEMU_SERIES
 BASE_PIN=$QEMU_SHA256
-BASE_SPACE=3
+BASE_SPACE=1
+BASE_UNUSED=("${QEMU_UNUSED[@]}")
 
 # base_version TREE: as its VERSION file has it.
 base_version()

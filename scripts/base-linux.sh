@@ -8,7 +8,8 @@
 BASE_TITLE=Linux
 BASE_SERIES=$KERNEL_SERIES
 BASE_PIN=$KERNEL_SHA256
-BASE_SPACE=6
+BASE_SPACE=4
+BASE_UNUSED=("${LINUX_UNUSED[@]}")
 
 # base_version TREE: as its Makefile has it.
 base_version()

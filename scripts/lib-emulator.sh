@@ -123,7 +123,7 @@ emulator_build()
 		say "$label is up to date"
 		return
 	fi
-	need_space 2 "$BUILD"
+	need_space 1 "$BUILD"
 	configured=$(key "${EMULATOR_FLAGS[*]}" "$(meson --version)")
 	if [ ! -f "$out/build.ninja" ] || ! stamp_ok "$label-configured" "$configured"; then
 		say "configuring $label"

@@ -149,11 +149,11 @@ worktree()
 	   git -C "$BUILD/linux" cat-file -e "$rev" 2> /dev/null; then
 		logged "$1-tree" git -C "$dir" checkout -q -f --detach "$rev"
 	else
-		need_space 3 "$BUILD"
+		need_space 2 "$BUILD"
 		say "laying out $2 in build/$1/linux"
 		rm -rf "$dir"
 		git -C "$BUILD/linux" worktree prune
-		logged "$1-tree" git -C "$BUILD/linux" worktree add -q -f --detach "$dir" "$rev"
+		logged "$1-tree" lay_out "$BUILD/linux" "$dir" "$rev" "${LINUX_UNUSED[@]}"
 	fi
 }
 
@@ -295,12 +295,13 @@ kernel_build()
 		say "$label is up to date"
 		return
 	fi
-	need_space 3 "$out"
+	need_space 1 "$out"
 	say "building $label"
 	kernel_configure "$label" "$out" "$@"
 	logged "$label" build_image "$out"
 	no_warnings "$LOG/$label.log"
 	finish_build "$label" "$stamp" "$(kernel_key "$tree" "$@")"
+	[ -z "${LEAN:-}" ] || find "$out" -name '*.o' -delete
 }
 
 # finish_build LABEL KEY_BEFORE KEY_NOW: what was built while the sources changed

@@ -25,7 +25,7 @@ CHECKED_PACKAGES=(python3-dev python3-setuptools)
 
 # The fuzzed tool: checked in the same way, without Python, and the fuzzer sees which
 # code an input leads to.
-FUZZED_FLAGS=(CC="ccache clang" CXX="clang++" DEBUG=1 WERROR=0 JEVENTS_ARCH=none
+FUZZED_FLAGS=(CC=clang CXX=clang++ DEBUG=1 WERROR=0 JEVENTS_ARCH=none
 	EXTRA_CFLAGS="-O1 -fno-omit-frame-pointer -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize=alignment -fno-sanitize-recover=undefined")
 FUZZED_PACKAGES=(clang libclang-rt-dev)
 

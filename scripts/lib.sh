@@ -245,6 +245,33 @@ need_space()
 		    "free some, or move the repository to a larger disk"
 }
 
+# ---- work trees that only builds use ------------------------------------------
+
+# What nothing here compiles or reads, half of the size of a tree.
+LINUX_UNUSED=('/drivers/gpu/drm/**/*.[ch]' '/drivers/media/**/*.[ch]'
+	'/drivers/net/ethernet/**/*.[ch]' '/drivers/net/wireless/**/*.[ch]' '/sound/**/*.[ch]')
+QEMU_UNUSED=('/roms/*')
+
+# leave_out DIR PATTERN...: the work tree is to be without such files (gitignore(5)).
+leave_out()
+{
+	local dir=$1
+
+	shift
+	{ echo '/*'; printf '!%s\n' "$@"; } | git -C "$dir" sparse-checkout set --no-cone --stdin
+}
+
+# lay_out REPOSITORY DIR REV PATTERN...: DIR becomes such a work tree of it at REV.
+lay_out()
+{
+	local repository=$1 dir=$2 rev=$3
+
+	shift 3
+	git -C "$repository" worktree add -q -f --no-checkout --detach "$dir" "$rev"
+	leave_out "$dir" "$@"
+	git -C "$dir" checkout -q -f
+}
+
 # ---- stamps: what a finished step was made from ------------------------------
 
 # key FILE_OR_STRING...: one checksum of the contents of files, of all files
