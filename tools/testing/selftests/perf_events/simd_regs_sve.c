@@ -463,4 +463,26 @@ TEST_F_TIMEOUT(mixed, modes, SIMD_TEST_SECONDS)
 	EXPECT_GT(self->run->check.n.user[1].exact_of[SIMD_P_FFR], 0UL);
 }
 
+/*
+ * A task that uses SVE is switched out, at any instruction, by one that wakes up all
+ * the time: no system call has ended the use, so each time all is saved, FFR by way of P0.
+ */
+TEST_F_TIMEOUT(mixed, preempted, SIMD_TEST_SECONDS)
+{
+	struct simd_worker *w = simd_run_add(self->run, 0x6700, 0);
+
+	w->cls = simd_class_find("z");
+	w->rounds = 50;
+	w = simd_run_add(self->run, 0x6800, SIMD_DO_SLEEP);
+	w->cls = simd_class_find("v");
+	w->spin = 1;
+	w->rounds = 50;
+	w->preempts = true;
+
+	if (!start_run(_metadata, self->run))
+		return;
+	finish_run(_metadata, self->run, "preempted");
+	EXPECT_GT(self->run->check.n.user[1].exact_of[SIMD_P_FFR], 0UL);
+}
+
 TEST_HARNESS_MAIN

@@ -52,6 +52,7 @@ struct simd_worker {
 	__u64 spin;			/* loop iterations per round */
 	__u64 rounds;		/* per pattern */
 	int cpu;			/* -1: any */
+	bool preempts;			/* the others, when it wakes up */
 	const struct simd_class *handler_cls;	/* NULL: the same */
 	/* Prepares the task for a phase and says which class is to be loaded in it. */
 	const struct simd_class *(*enter_phase)(unsigned int phase);
