@@ -65,7 +65,7 @@ EOF
 test_case counter-64 < /dev/null
 grep -o 'Bad AUX output hardware ID' "${dir}/errors" > "${dir}/output" || true
 echo 'Bad AUX output hardware ID' > "${dir}/expect"
-check_same "error, counter-64" "${dir}/expect" "${dir}/output"
+check_same "message, counter-64" "${dir}/expect" "${dir}/output"
 
 test_case legacy <<- EOF
 	401136 ABI:2 AX:0xa IP:0x401136 \
