@@ -60,6 +60,17 @@ def attr_of_pipe(f, size):
     return f.w.event(64, 0, bytes(attr))
 
 
+def good_attr(f):
+    return f.w.event(64, 0, f.w.attr(f.case))
+
+
+KERNEL, USER = 1, 2
+
+
+def mmap(f, mode, start, size):
+    return f.w.event(1, mode, f.w.pack('IIQQQ', PID, PID, start, size, 0) + f.w.mapped)
+
+
 # How the file is damaged, and what perf says.
 CASES = {
     'header-cut': (
@@ -112,6 +123,13 @@ CASES = {
     'pipe-with-a-bad-attr': (
         lambda f: f.pipe(attr_of_pipe(f, 63), f.w.data(f.case)[MMAP:]),
         'PERF_RECORD_HEADER_ATTR: invalid attr.size 63 ('),
+    # Not to be refused: a record is skipped, the others are read.
+    'pipe-skipped-map-wraps-around': (
+        lambda f: f.pipe(good_attr(f), mmap(f, USER, (1 << 64) - 0x1000, 0x2000), f.w.data(f.case)),
+        'PERF_RECORD_MMAP: len 0x2000 from start 0xfffffffffffff000 wraps around, skipping event'),
+    'pipe-skipped-map-of-a-module': (
+        lambda f: f.pipe(good_attr(f), mmap(f, KERNEL, 1 << 63, 0x1000), f.w.data(f.case)),
+        "/nowhere is a module's file, skipping a process's map of it"),
 }
 
 
