@@ -23,6 +23,14 @@
 
 #define RING_PAGES	4096
 
+/* Races want many samples more than tasks that get on, a slow kernel the reverse. */
+static __u64 period(const char *variable, __u64 usual)
+{
+	const char *value = getenv(variable);
+
+	return value ? strtoull(value, NULL, 0) : usual;
+}
+
 struct perf_event_attr simd_clock_attr(void)
 {
 	struct perf_event_attr attr = {
@@ -30,7 +38,7 @@ struct perf_event_attr simd_clock_attr(void)
 		.size = sizeof(attr),
 		.config = PERF_COUNT_SW_CPU_CLOCK,
 		/* Not a round number: stay out of step with the timer tick. */
-		.sample_period = 83003,
+		.sample_period = period("SIMD_CLOCK", 83003),
 		.sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_TID |
 			       PERF_SAMPLE_REGS_USER,
 		.sample_regs_user = SIMD_MARKER_REGS,
@@ -43,13 +51,11 @@ struct perf_event_attr simd_clock_attr(void)
 
 struct perf_event_attr simd_cycles_attr(void)
 {
-	const char *period = getenv("SIMD_CYCLES");
 	struct perf_event_attr attr = simd_clock_attr();
 
 	attr.type = PERF_TYPE_HARDWARE;
 	attr.config = PERF_COUNT_HW_CPU_CYCLES;
-	/* Races want many samples more than tasks that get on. */
-	attr.sample_period = period ? strtoull(period, NULL, 0) : 50021;
+	attr.sample_period = period("SIMD_CYCLES", 50021);
 	return attr;
 }
 
