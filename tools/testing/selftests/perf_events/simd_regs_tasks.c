@@ -196,7 +196,7 @@ TEST_F_TIMEOUT(events, storm, SIMD_TEST_SECONDS)
 	for (i = 0; i < 150; i++) {
 		attr = simd_clock_attr();
 		simd_attr_vectors(&attr, 2, i % 3 ? 1 << (i % 16) : 0, 1 << (i % 7));
-		attr.sample_period = 20000 + i * 100;
+		attr.sample_period = attr.sample_period / 4 + i * 100;
 		attr.disabled = 0;
 		ASSERT_EQ(0, simd_event_open(&event, &attr, i % 2 ? w->pid : -1,
 					     i % 2 ? -1 : w->cpu, NULL));
@@ -264,8 +264,8 @@ TEST_F_TIMEOUT(events, nested, SIMD_TEST_SECONDS)
 
 	w->spin = 500;
 	simd_attr_vectors(&attr, 2, 0x0001, 0x0001);
-	attr.sample_period = 20011;
-	self->run->attr.sample_period = 30011;
+	attr.sample_period = attr.sample_period * 2 / 5;
+	self->run->attr.sample_period = self->run->attr.sample_period * 3 / 8;
 	/* The interrupt hardly gets to run between NMIs that are emulated. */
 	self->run->min_samples = 1000;
 	if (!start_run(_metadata, self->run))
