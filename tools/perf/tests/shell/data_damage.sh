@@ -12,29 +12,15 @@ shelldir=$(dirname "$0")
 
 make_data="${shelldir}/lib/data_damage.py"
 
-# minds COMMAND...: it reads ${perfdata}, says ${message} and ends as ${wanted}. An error
-# is a negative number, cut to 8 bits; signals come right after 128.
+# minds COMMAND...: it says ${message} and ends as ${wanted}.
 minds() {
-  local status=0 ends=refused
-
-  "$@" > "${dir}/output" 2> "${dir}/errors" < "${perfdata}" || status=$?
-
-  if [ "${status}" -eq 0 ]
-  then
-    ends=well
-  elif [ "${status}" -gt 128 ] && [ "${status}" -lt 192 ]
-  then
-    ends=killed
-  fi
+  run "$@"
   if [ "${ends}" != "${wanted}" ]
   then
-    echo "$*, ${case} ${order} [Failed: status ${status}]"
+    echo "$*, ${case} ${order} [Failed: ${ends}, status ${status}]"
   elif ! grep -q -F -e "${message}" "${dir}/errors"
   then
     echo "$*, ${case} ${order} [Failed: not said: ${message}]"
-  elif grep -q -e 'Sanitizer' -e 'runtime error' "${dir}/errors"
-  then
-    echo "$*, ${case} ${order} [Failed: sanitizer]"
   else
     return 0
   fi

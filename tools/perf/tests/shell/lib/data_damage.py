@@ -10,7 +10,7 @@ What perf has to say of it is printed: what is wrong, and where in the file.
 import struct
 import sys
 
-from simd_regs_data import ABI_64, IP, MAGIC, PHYS_ADDR, PID, SAMPLE_TYPE, VER9, Case, Writer
+from simd_regs_data import ABI_64, IP, MAGIC, PHYS_ADDR, PID, VER9, Case, Writer
 
 # Where the words of the header are.
 SIZE, ATTRS, DATA = 8, 24, 40
@@ -54,17 +54,14 @@ class File:
         return self
 
 
-def attr_of_pipe(f, size):
-    attr = bytearray(f.w.attr(f.case))
-    struct.pack_into(f.w.o + 'I', attr, 4, size)
-    return f.w.event(64, 0, bytes(attr))
-
-
-def good_attr(f):
-    return f.w.event(64, 0, f.w.attr(f.case))
-
-
 KERNEL, USER = 1, 2
+
+
+def attr(f, size=VER9):
+    """What says in a pipe what the events are, with this as the size of the attr."""
+    text = bytearray(f.w.attr(f.case))
+    struct.pack_into(f.w.o + 'I', text, 4, size)
+    return f.w.event(64, 0, bytes(text))
 
 
 def mmap(f, mode, start, size):
@@ -121,14 +118,14 @@ CASES = {
         lambda f: f.pipe(f.w.data(f.case)[MMAP:]),
         '0 [0x40]: piped event processing failed for event of type: SAMPLE (9)'),
     'pipe-with-a-bad-attr': (
-        lambda f: f.pipe(attr_of_pipe(f, 63), f.w.data(f.case)[MMAP:]),
+        lambda f: f.pipe(attr(f, 63), f.w.data(f.case)[MMAP:]),
         'PERF_RECORD_HEADER_ATTR: invalid attr.size 63 ('),
     # Not to be refused: a record is skipped, the others are read.
     'pipe-skipped-map-wraps-around': (
-        lambda f: f.pipe(good_attr(f), mmap(f, USER, (1 << 64) - 0x1000, 0x2000), f.w.data(f.case)),
+        lambda f: f.pipe(attr(f), mmap(f, USER, (1 << 64) - 0x1000, 0x2000), f.w.data(f.case)),
         'PERF_RECORD_MMAP: len 0x2000 from start 0xfffffffffffff000 wraps around, skipping event'),
     'pipe-skipped-map-of-a-module': (
-        lambda f: f.pipe(good_attr(f), mmap(f, KERNEL, 1 << 63, 0x1000), f.w.data(f.case)),
+        lambda f: f.pipe(attr(f), mmap(f, KERNEL, 1 << 63, 0x1000), f.w.data(f.case)),
         "/nowhere is a module's file, skipping a process's map of it"),
 }
 
