@@ -6,7 +6,7 @@ usage: corpus.py sample-regs|perf-data FOLDER
 
 An input for sample-regs.c is struct input and a sample without its header. One for
 perf-data.c is a file or the contents of a pipe, in either byte order; there are also
-those that machines have recorded, from the folder `recorded`.
+damaged ones, and those that machines have recorded, from the folder `recorded`.
 """
 import os
 import struct
@@ -17,7 +17,8 @@ ROOT = os.path.dirname(os.path.dirname(HERE))
 sys.path.insert(0, os.path.join(ROOT, 'tools/perf/tests/shell/lib'))
 sys.dont_write_bytecode = True
 
-import simd_regs_data     # noqa: E402  its path is set above
+import data_damage        # noqa: E402  its path is set above
+import simd_regs_data     # noqa: E402
 import simd_regs_hostile  # noqa: E402
 
 MACHINES = {'x86_64': 0, 'aarch64': 1}
@@ -85,6 +86,9 @@ def files():
             writer = simd_regs_data.Writer(order, '/nowhere')
             yield '%s-%s-file' % (name, order), writer.file(case)
             yield '%s-%s-pipe' % (name, order), writer.pipe(case)
+    for name, (damage, _) in data_damage.CASES.items():
+        for order in ('little', 'big'):
+            yield 'damage-%s-%s' % (name, order), damage(data_damage.File(order)).bytes
     folder = os.path.join(HERE, 'recorded')
     for name in sorted(os.listdir(folder)):
         writer = Recorded(os.path.join(folder, name))

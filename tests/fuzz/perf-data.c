@@ -215,6 +215,11 @@ static void set_input(const uint8_t *data, size_t size)
 	check(pwrite(input, data, size, 0) == (ssize_t)size, "an input");
 	memcpy(words, data, min(size, sizeof(words)));
 	is_pipe = words[1] == PIPE_HEADER_SIZE || bswap_64(words[1]) == PIPE_HEADER_SIZE;
+
+	/* The fuzzer opens files too, but none while an input is run. */
+	first_fd = dup(input);
+	check(first_fd >= 0, "a file");
+	close(first_fd);
 }
 
 /* In perf's own file for scripts: it is -1 when the options have been freed. */
@@ -282,10 +287,6 @@ int LLVMFuzzerInitialize(int *argc __maybe_unused, char ***argv __maybe_unused)
 	input = memfd_create("input", 0);
 	check(input >= 0, "memory for the input");
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", input);
-	/* The fuzzer opens nothing while an input is run. */
-	first_fd = dup(input);
-	check(first_fd >= 0, "a file");
-	close(first_fd);
 	return 0;
 }
 

@@ -105,6 +105,11 @@ test_folder()
 	run "record --threads -z" $RECORD --threads=cpu -z -o threads-z.data -- $PROGRAM
 	show threads-zstd threads-z.data
 	is_compressed threads-z.data
+	# What threads have written into files of their own becomes one.
+	run "inject of a folder" perf inject -b -i threads.data -o inject-threads.data
+	show threads=threads-inject inject-threads.data
+	run "inject of a compressed folder" perf inject -b -i threads-z.data -o inject-threads-z.data
+	show threads-zstd=threads-zstd-inject inject-threads-z.data
 }
 
 test_pipe()

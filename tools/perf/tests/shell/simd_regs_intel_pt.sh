@@ -31,6 +31,19 @@ test_inject() {
   check_same "inject, $1" "${dir}/expect" "${dir}/output"
 }
 
+# test_json CASE: the registers in JSON are what standard input says.
+test_json() {
+  tr -d '\t' > "${dir}/expect"
+  perf data convert --to-json "${dir}/json" --force -i "${perfdata}" > /dev/null 2>&1 || true
+  "${PYTHON}" - "${dir}/json" > "${dir}/output" <<- EOF
+	import json, sys
+	for sample in json.load(open(sys.argv[1]))['samples']:
+	    if 'iregs' in sample:
+	        print(*(f'{name}:{value}' for name, value in sample['iregs'].items()))
+	EOF
+  check_same "JSON, $1" "${dir}/expect" "${dir}/output"
+}
+
 test_case xmm <<- EOF
 	401136 ABI:6 AX:0xa IP:0x401136 \
 	XMM0:0x7ec00000000000017ec0000000000000 XMM2:0x7ec00000000020017ec0000000002000 \
@@ -44,6 +57,11 @@ test_case wide <<- EOF
 	XMM15:0x7ec000000000f0017ec000000000f000
 EOF
 test_inject wide
+test_json wide <<- EOF
+	AX:0xa IP:0x401136 \
+	XMM0:0x7ec00000000000017ec0000000000000 XMM2:0x7ec00000000020017ec0000000002000 \
+	XMM15:0x7ec000000000f0017ec000000000f000
+EOF
 
 test_case part <<- EOF
 	401136 ABI:6 AX:0xa IP:0x401136 \
@@ -55,6 +73,9 @@ test_case none <<- EOF
 	401136 ABI:2 AX:0xa IP:0x401136
 EOF
 test_inject none
+test_json none <<- EOF
+	AX:0xa IP:0x401136
+EOF
 
 test_case counter-63 <<- EOF
 	401136 ABI:6 AX:0xa IP:0x401136 \

@@ -5,12 +5,13 @@
 usage: data_damage.py list
        data_damage.py CASE little|big FILE
 
-What perf has to say of it is printed: what is wrong, and where in the file.
+What perf has to say of it, if anything, is printed: what is wrong, and where in the file.
 """
 import struct
 import sys
 
-from simd_regs_data import ABI_64, IP, MAGIC, PHYS_ADDR, PID, VER9, Case, Writer
+from simd_regs_data import (ABI_64, IP, MAGIC, PHYS_ADDR, PID, SAMPLE_IP, SAMPLE_TID, VER9,
+                            Case, Writer)
 
 # Where the words of the header are.
 SIZE, ATTRS, DATA = 8, 24, 40
@@ -55,6 +56,7 @@ class File:
 
 
 KERNEL, USER = 1, 2
+IP_AND_ID = SAMPLE_IP | 1 << 6
 
 
 def attr(f, size=VER9):
@@ -62,6 +64,20 @@ def attr(f, size=VER9):
     text = bytearray(f.w.attr(f.case))
     struct.pack_into(f.w.o + 'I', text, 4, size)
     return f.w.event(64, 0, bytes(text))
+
+
+def attrs_apart(f):
+    """Of two events with the IDs 1 and 2 the second says in its samples the thread, too."""
+    out = b''
+    for event_id, sample_type in (1, IP_AND_ID), (2, IP_AND_ID | SAMPLE_TID):
+        text = f.w.attr(Case('x86_64', enabled=0, sample_type=sample_type))
+        out += f.w.event(64, 0, text + f.w.pack('Q', event_id))
+    return out
+
+
+def fork(f, pid, ppid):
+    """Of a thread by itself."""
+    return f.w.event(7, USER, f.w.pack('IIIIQ', pid, ppid, pid, pid, 0))
 
 
 def mmap(f, mode, start, size):
@@ -127,6 +143,23 @@ CASES = {
     'pipe-skipped-map-of-a-module': (
         lambda f: f.pipe(attr(f), mmap(f, KERNEL, 1 << 63, 0x1000), f.w.data(f.case)),
         "/nowhere is a module's file, skipping a process's map of it"),
+    'pipe-skipped-symbol-wraps-around': (
+        lambda f: f.pipe(attr(f), f.w.event(17, KERNEL, f.w.pack('QIHH', (1 << 64) - 0x1000, 0x2000, 1, 0) +
+                                            f.w.mapped), f.w.data(f.case)),
+        'PERF_RECORD_KSYMBOL: len 0x2000 from start 0xfffffffffffff000 wraps around, skipping event'),
+    'pipe-skipped-id-of-another': (
+        lambda f: f.pipe(attrs_apart(f), f.w.event(9, USER, f.w.pack('QQQ', IP, 2, 1))),
+        'PERF_RECORD_SAMPLE: the attr of cpu-clock has the ID elsewhere, skipping event'),
+    'pipe-skipped-fork-by-itself': (
+        lambda f: f.pipe(attr(f), fork(f, 5, 5), fork(f, 5, 6), fork(f, 5, 7), f.w.data(f.case)),
+        ''),
+    # perf doesn't swap these.
+    'pipe-skipped-native-schedstat-cpu': (
+        lambda f: f.pipe(attr(f), f.w.event(85, 0, f.w.pack('QIHH', 0, 0, 15, 0)), f.w.data(f.case)),
+        'PERF_RECORD_SCHEDSTAT_CPU: size 24, but version 15 has 72, skipping event'),
+    'pipe-skipped-native-schedstat-domain': (
+        lambda f: f.pipe(attr(f), f.w.event(86, 0, f.w.pack('QIHH', 0, 0, 17, 0)), f.w.data(f.case)),
+        'PERF_RECORD_SCHEDSTAT_DOMAIN: size 24, but version 17 has '),
 }
 
 
