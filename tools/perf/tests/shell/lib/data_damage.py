@@ -56,6 +56,7 @@ class File:
 
 
 KERNEL, USER = 1, 2
+INTEL_PT, ARM_SPE = 1, 4
 IP_AND_ID = SAMPLE_IP | 1 << 6
 
 
@@ -78,6 +79,10 @@ def attrs_apart(f):
 def fork(f, pid, ppid):
     """Of a thread by itself."""
     return f.w.event(7, USER, f.w.pack('IIIIQ', pid, ppid, pid, pid, 0))
+
+
+def auxtrace_info(f, kind, *words):
+    return f.w.event(70, 0, f.w.pack('II%dQ' % len(words), kind, 0, *words))
 
 
 def mmap(f, mode, start, size):
@@ -136,6 +141,12 @@ CASES = {
     'pipe-with-a-bad-attr': (
         lambda f: f.pipe(attr(f, 63), f.w.data(f.case)[MMAP:]),
         'PERF_RECORD_HEADER_ATTR: invalid attr.size 63 ('),
+    'pipe-with-a-long-filter': (
+        lambda f: f.pipe(attr(f), auxtrace_info(f, INTEL_PT, *[0] * 16, (1 << 64) - 16, 0)),
+        'intel_pt_process_auxtrace_info: bad filter string length'),
+    'pipe-with-many-processors': (
+        lambda f: f.pipe(attr(f), auxtrace_info(f, ARM_SPE, 2, 4, 8, 1 << 30)),
+        'Failed to parse Arm SPE metadata'),
     # Not to be refused: a record is skipped, the others are read.
     'pipe-skipped-map-wraps-around': (
         lambda f: f.pipe(attr(f), mmap(f, USER, (1 << 64) - 0x1000, 0x2000), f.w.data(f.case)),
