@@ -13,10 +13,11 @@ PROGRAM="simd_regs_load $PROGRAM --seed 7 --seconds 1"
 # A few hundred samples: all of them are printed many times.
 RECORD="perf record -q -e cpu-clock -c 5000000 -I$INTR --user-regs=$USER"
 
+# What is printed goes into files that a failure leaves in the guest.
 fail()
 {
-	[ ! -s errors ] || cat errors
-	echo "error: $*"
+	[ ! -s errors ] || cat errors >&2
+	echo "error: $*" >&2
 	exit 1
 }
 

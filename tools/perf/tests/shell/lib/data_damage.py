@@ -151,6 +151,9 @@ CASES = {
     'pipe-skipped-map-wraps-around': (
         lambda f: f.pipe(attr(f), mmap(f, USER, (1 << 64) - 0x1000, 0x2000), f.w.data(f.case)),
         'PERF_RECORD_MMAP: len 0x2000 from start 0xfffffffffffff000 wraps around, skipping event'),
+    'pipe-skipped-map-to-the-end': (
+        lambda f: f.pipe(attr(f), mmap(f, USER, (1 << 64) - 0x1000, 0x1000), f.w.data(f.case)),
+        'PERF_RECORD_MMAP: len 0x1000 from start 0xfffffffffffff000 wraps around, skipping event'),
     'pipe-skipped-map-of-a-module': (
         lambda f: f.pipe(attr(f), mmap(f, KERNEL, 1 << 63, 0x1000), f.w.data(f.case)),
         "/nowhere is a module's file, skipping a process's map of it"),
