@@ -29,7 +29,8 @@ record()
 		fail "$perf perf cannot record in the $kernel kernel: $*"
 }
 
-# read_with PERF FILE: all ways of reading work and complain about nothing.
+# read_with PERF FILE: all ways of reading work and complain about nothing. Samples
+# are left in PERF.script, and with their registers or period in PERF.fields.
 read_with()
 {
 	local perf=$1 file=$2 way fields=+iregs,+uregs
@@ -43,6 +44,7 @@ read_with()
 			{ cat err; fail "$perf perf cannot do '$way' with $file"; }
 		[ -s out ] || fail "$perf perf prints nothing for '$way' with $file"
 	done
+	mv out "$perf.fields"
 	if grep -iE 'error|invalid|malformed|corrupt|out of (range|bounds)|bad ' err; then
 		fail "$perf perf complains about $file"
 	fi
@@ -91,6 +93,7 @@ for file in *.data; do
 	done
 	[ -s base.script ] || fail "$file has no samples"
 	cmp base.script ours.script || fail "the two perfs read different samples from $file"
+	cmp base.fields ours.fields || fail "the two perfs read other fields from $file"
 	echo "ok $file: $(wc -l < ours.script) samples, the same by both"
 done
 tar cf files.tar *.data
