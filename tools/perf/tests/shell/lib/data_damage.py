@@ -57,6 +57,7 @@ class File:
 
 KERNEL, USER = 1, 2
 INTEL_PT, ARM_SPE = 1, 4
+CPU_CLOCK = 1                                      # its attr.type
 IP_AND_ID = SAMPLE_IP | 1 << 6
 
 
@@ -76,9 +77,8 @@ def attrs_apart(f):
     return out
 
 
-def fork(f, pid, ppid):
-    """Of a thread by itself."""
-    return f.w.event(7, USER, f.w.pack('IIIIQ', pid, ppid, pid, pid, 0))
+def fork(f, pid, tid, ppid, ptid):
+    return f.w.event(7, USER, f.w.pack('IIIIQ', pid, ppid, tid, ptid, 0))
 
 
 def auxtrace_info(f, kind, *words):
@@ -165,7 +165,13 @@ CASES = {
         lambda f: f.pipe(attrs_apart(f), f.w.event(9, USER, f.w.pack('QQQ', IP, 2, 1))),
         'PERF_RECORD_SAMPLE: the attr of cpu-clock has the ID elsewhere, skipping event'),
     'pipe-skipped-fork-by-itself': (
-        lambda f: f.pipe(attr(f), fork(f, 5, 5), fork(f, 5, 6), fork(f, 5, 7), f.w.data(f.case)),
+        lambda f: f.pipe(attr(f), fork(f, 5, 5, 5, 5), fork(f, 5, 5, 6, 5), fork(f, 5, 5, 7, 5), f.w.data(f.case)),
+        ''),
+    'pipe-skipped-forks-in-a-circle': (
+        lambda f: f.pipe(attr(f), fork(f, 9, PID, 1, 1), fork(f, PID, 9, 1, 1), f.w.data(f.case)),
+        ''),
+    'pipe-skipped-aux-without-ids': (
+        lambda f: f.pipe(attr(f), auxtrace_info(f, ARM_SPE, CPU_CLOCK, 0), f.w.data(f.case)),
         ''),
     # perf doesn't swap these.
     'pipe-skipped-native-schedstat-cpu': (
