@@ -55,7 +55,8 @@ class File:
         return self
 
 
-KERNEL, USER = 1, 2
+KERNEL, USER, NO_MAPS = 1, 2, 1 << 13
+CPU_PMU_CAPS = 28                                  # a feature of the header
 INTEL_PT, ARM_SPE = 1, 4
 CPU_CLOCK = 1                                      # its attr.type
 IP_AND_ID = SAMPLE_IP | 1 << 6
@@ -77,12 +78,17 @@ def attrs_apart(f):
     return out
 
 
-def fork(f, pid, tid, ppid, ptid):
-    return f.w.event(7, USER, f.w.pack('IIIIQ', pid, ppid, tid, ptid, 0))
+def fork(f, pid, tid, ppid, ptid, misc=USER):
+    return f.w.event(7, misc, f.w.pack('IIIIQ', pid, ppid, tid, ptid, 0))
 
 
 def auxtrace_info(f, kind, *words):
     return f.w.event(70, 0, f.w.pack('II%dQ' % len(words), kind, 0, *words))
+
+
+def pmu_caps(f, name, value):
+    text = f.w.pack('QI', CPU_PMU_CAPS, 1) + f.w.string(name) + f.w.string(value)
+    return f.w.event(80, 0, text)
 
 
 def mmap(f, mode, start, size):
@@ -147,6 +153,9 @@ CASES = {
     'pipe-with-many-processors': (
         lambda f: f.pipe(attr(f), auxtrace_info(f, ARM_SPE, 2, 4, 8, 1 << 30)),
         'Failed to parse Arm SPE metadata'),
+    'pipe-with-wide-branch-counters': (
+        lambda f: f.pipe(attr(f), pmu_caps(f, 'branch_counter_width', '64')),
+        'Invalid pmu caps: branch_counter_width (64) > 31'),
     # Not to be refused: a record is skipped, the others are read.
     'pipe-skipped-map-wraps-around': (
         lambda f: f.pipe(attr(f), mmap(f, USER, (1 << 64) - 0x1000, 0x2000), f.w.data(f.case)),
@@ -168,10 +177,11 @@ CASES = {
         lambda f: f.pipe(attr(f), fork(f, 5, 5, 5, 5), fork(f, 5, 5, 6, 5), fork(f, 5, 5, 7, 5), f.w.data(f.case)),
         ''),
     'pipe-skipped-forks-in-a-circle': (
-        lambda f: f.pipe(attr(f), fork(f, 9, PID, 1, 1), fork(f, PID, 9, 1, 1), f.w.data(f.case)),
+        lambda f: f.pipe(attr(f), fork(f, 9, PID, 1, 1, NO_MAPS), fork(f, PID, 9, 1, 1, NO_MAPS),
+                         f.w.data(f.case)),
         ''),
     'pipe-skipped-aux-without-ids': (
-        lambda f: f.pipe(attr(f), auxtrace_info(f, ARM_SPE, CPU_CLOCK, 0), f.w.data(f.case)),
+        lambda f: f.pipe(attr(f), auxtrace_info(f, ARM_SPE, CPU_CLOCK, 0)),
         ''),
     # perf doesn't swap these.
     'pipe-skipped-native-schedstat-cpu': (
