@@ -91,8 +91,13 @@ def pmu_caps(f, name, value):
     return f.w.event(80, 0, text)
 
 
-def mmap(f, mode, start, size):
-    return f.w.event(1, mode, f.w.pack('IIQQQ', PID, PID, start, size, 0) + f.w.mapped)
+def ksymbol(f, start, size):
+    return f.w.event(17, KERNEL, f.w.pack('QIHH', start, size, 1, 0) + f.w.mapped)
+
+
+def mmap(f, mode, start, size, name=None):
+    pid = 0xffffffff if name else PID
+    return f.w.event(1, mode, f.w.pack('IIQQQ', pid, pid, start, size, 0) + (name or f.w.mapped))
 
 
 # How the file is damaged, and what perf says.
@@ -167,9 +172,13 @@ CASES = {
         lambda f: f.pipe(attr(f), mmap(f, KERNEL, 1 << 63, 0x1000), f.w.data(f.case)),
         "/nowhere is a module's file, skipping a process's map of it"),
     'pipe-skipped-symbol-wraps-around': (
-        lambda f: f.pipe(attr(f), f.w.event(17, KERNEL, f.w.pack('QIHH', (1 << 64) - 0x1000, 0x2000, 1, 0) +
-                                            f.w.mapped), f.w.data(f.case)),
+        lambda f: f.pipe(attr(f), ksymbol(f, (1 << 64) - 0x1000, 0x2000), f.w.data(f.case)),
         'PERF_RECORD_KSYMBOL: len 0x2000 from start 0xfffffffffffff000 wraps around, skipping event'),
+    'pipe-skipped-module-in-the-kernel': (
+        lambda f: f.pipe(attr(f), mmap(f, KERNEL, 1 << 32, 1 << 40, b'[kernel.kallsyms]_text\0\0'),
+                         mmap(f, KERNEL, 1 << 33, 1 << 20, b'[module]'.ljust(16, b'\0')),
+                         ksymbol(f, (1 << 32) - 0x1000, 0x2000), f.w.data(f.case)),
+        ''),
     'pipe-skipped-id-of-another': (
         lambda f: f.pipe(attrs_apart(f), f.w.event(9, USER, f.w.pack('QQQ', IP, 2, 1))),
         'PERF_RECORD_SAMPLE: the attr of cpu-clock has the ID elsewhere, skipping event'),
