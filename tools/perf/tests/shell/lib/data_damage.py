@@ -56,6 +56,7 @@ class File:
 
 
 KERNEL, USER, NO_MAPS = 1, 2, 1 << 13
+KERNEL_TEXT = b'[kernel.kallsyms]_text\0\0'
 CPU_PMU_CAPS = 28                                  # a feature of the header
 INTEL_PT, ARM_SPE = 1, 4
 CPU_CLOCK = 1                                      # its attr.type
@@ -174,8 +175,12 @@ CASES = {
     'pipe-skipped-symbol-wraps-around': (
         lambda f: f.pipe(attr(f), ksymbol(f, (1 << 64) - 0x1000, 0x2000), f.w.data(f.case)),
         'PERF_RECORD_KSYMBOL: len 0x2000 from start 0xfffffffffffff000 wraps around, skipping event'),
+    'pipe-skipped-symbol-over-the-kernel': (
+        lambda f: f.pipe(attr(f), mmap(f, KERNEL, 1 << 32, 1 << 40, KERNEL_TEXT),
+                         ksymbol(f, (1 << 32) - 0x1000, 0x2000), f.w.data(f.case)),
+        ''),
     'pipe-skipped-module-in-the-kernel': (
-        lambda f: f.pipe(attr(f), mmap(f, KERNEL, 1 << 32, 1 << 40, b'[kernel.kallsyms]_text\0\0'),
+        lambda f: f.pipe(attr(f), mmap(f, KERNEL, 1 << 32, 1 << 40, KERNEL_TEXT),
                          mmap(f, KERNEL, 1 << 33, 1 << 20, b'[module]'.ljust(16, b'\0')),
                          ksymbol(f, (1 << 32) - 0x1000, 0x2000), f.w.data(f.case)),
         ''),
