@@ -229,6 +229,7 @@ extern int dlargc;
 static void clean_up(void)
 {
 	dlargc = 0;
+	perf_guest = false;
 	take_fence_down();
 	unmap_all();
 	check(!close_range(first_fd, ~0U, 0), "files are closed");

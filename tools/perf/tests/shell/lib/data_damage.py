@@ -55,8 +55,9 @@ class File:
         return self
 
 
-KERNEL, USER, NO_MAPS = 1, 2, 1 << 13
+KERNEL, USER, GUEST_USER, NO_MAPS = 1, 2, 5, 1 << 13
 KERNEL_TEXT = b'[kernel.kallsyms]_text\0\0'
+SAMPLE_ID_ALL = 18                                 # a flag of the attr
 CPU_PMU_CAPS = 28                                  # a feature of the header
 INTEL_PT, ARM_SPE = 1, 4
 CPU_CLOCK = 1                                      # its attr.type
@@ -77,6 +78,17 @@ def attrs_apart(f):
         text = f.w.attr(Case('x86_64', enabled=0, sample_type=sample_type))
         out += f.w.event(64, 0, text + f.w.pack('Q', event_id))
     return out
+
+
+def guest(f):
+    """What says that an event with an ID counts on a processor of a guest."""
+    text = f.w.attr(Case('x86_64', enabled=0, sample_type=SAMPLE_TID, flags=[SAMPLE_ID_ALL]))
+    return (f.w.event(64, 0, text + f.w.pack('Q', 1)) +
+            f.w.event(69, 0, f.w.pack('QQQQQQQ', 1, 1, 0, 0, PID, PID, 0)))
+
+
+def cgroup(f, mode):
+    return f.w.event(19, mode, f.w.pack('Q', 1) + f.w.mapped + f.w.pack('II', PID, PID))
 
 
 def fork(f, pid, tid, ppid, ptid, misc=USER):
@@ -183,6 +195,9 @@ CASES = {
         lambda f: f.pipe(attr(f), mmap(f, KERNEL, 1 << 32, 1 << 40, KERNEL_TEXT),
                          mmap(f, KERNEL, 1 << 33, 1 << 20, b'[module]'.ljust(16, b'\0')),
                          ksymbol(f, (1 << 32) - 0x1000, 0x2000), f.w.data(f.case)),
+        ''),
+    'pipe-skipped-cgroup-of-a-guest': (
+        lambda f: f.pipe(guest(f), cgroup(f, GUEST_USER)),
         ''),
     'pipe-skipped-id-of-another': (
         lambda f: f.pipe(attrs_apart(f), f.w.event(9, USER, f.w.pack('QQQ', IP, 2, 1))),
