@@ -82,7 +82,8 @@ def attrs_apart(f):
 
 def guest(f):
     """What says that an event with an ID counts on a processor of a guest."""
-    text = f.w.attr(Case('x86_64', enabled=0, sample_type=SAMPLE_TID, flags=[SAMPLE_ID_ALL]))
+    text = f.w.attr(Case('x86_64', enabled=0, sample_type=SAMPLE_IP | SAMPLE_TID,
+                         flags=[SAMPLE_ID_ALL]))
     return (f.w.event(64, 0, text + f.w.pack('Q', 1)) +
             f.w.event(69, 0, f.w.pack('QQQQQQQ', 1, 1, 0, 0, PID, PID, 0)))
 
