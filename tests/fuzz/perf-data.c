@@ -273,8 +273,6 @@ int LLVMFuzzerInitialize(int *argc __maybe_unused, char ***argv __maybe_unused)
 {
 	/* What perf's main() does. */
 	catch_output();
-	/* A tracepoint is looked for among thousands, by its number on this machine. */
-	setenv("TRACEFS_PATH", "/nowhere", 1);
 	perf_debug_setup();
 	exec_cmd_init("perf", "/usr", "libexec/perf-core", "PERF_EXEC_PATH");
 	pager_init("PERF_PAGER");
@@ -286,6 +284,8 @@ int LLVMFuzzerInitialize(int *argc __maybe_unused, char ***argv __maybe_unused)
 	symbol_conf.ignore_vmlinux = true;
 	symbol_conf.ignore_vmlinux_buildid = true;
 	symbol_conf.try_vmlinux_path = false;
+	/* No tracepoints either: each attr of one has thousands looked through. */
+	setenv("TRACEFS_PATH", "/nowhere", 1);
 
 	input = memfd_create("input", 0);
 	check(input >= 0, "memory for the input");

@@ -71,20 +71,19 @@ def attr(f, size=VER9):
     return f.w.event(64, 0, bytes(text))
 
 
+def attr_with_id(f, event_id, sample_type, flags=()):
+    text = f.w.attr(Case('x86_64', enabled=0, sample_type=sample_type, flags=flags))
+    return f.w.event(64, 0, text + f.w.pack('Q', event_id))
+
+
 def attrs_apart(f):
     """Of two events with the IDs 1 and 2 the second says in its samples the thread, too."""
-    out = b''
-    for event_id, sample_type in (1, IP_AND_ID), (2, IP_AND_ID | SAMPLE_TID):
-        text = f.w.attr(Case('x86_64', enabled=0, sample_type=sample_type))
-        out += f.w.event(64, 0, text + f.w.pack('Q', event_id))
-    return out
+    return attr_with_id(f, 1, IP_AND_ID) + attr_with_id(f, 2, IP_AND_ID | SAMPLE_TID)
 
 
 def guest(f):
     """What says that an event with an ID counts on a processor of a guest."""
-    text = f.w.attr(Case('x86_64', enabled=0, sample_type=SAMPLE_IP | SAMPLE_TID,
-                         flags=[SAMPLE_ID_ALL]))
-    return (f.w.event(64, 0, text + f.w.pack('Q', 1)) +
+    return (attr_with_id(f, 1, SAMPLE_IP | SAMPLE_TID, [SAMPLE_ID_ALL]) +
             f.w.event(69, 0, f.w.pack('QQQQQQQ', 1, 1, 0, 0, PID, PID, 0)))
 
 
@@ -204,7 +203,8 @@ CASES = {
         lambda f: f.pipe(attrs_apart(f), f.w.event(9, USER, f.w.pack('QQQ', IP, 2, 1))),
         'PERF_RECORD_SAMPLE: the attr of cpu-clock has the ID elsewhere, skipping event'),
     'pipe-skipped-fork-by-itself': (
-        lambda f: f.pipe(attr(f), fork(f, 5, 5, 5, 5), fork(f, 5, 5, 6, 5), fork(f, 5, 5, 7, 5), f.w.data(f.case)),
+        lambda f: f.pipe(attr(f), fork(f, 5, 5, 5, 5), fork(f, 5, 5, 6, 5), fork(f, 5, 5, 7, 5),
+                         f.w.data(f.case)),
         ''),
     'pipe-skipped-forks-in-a-circle': (
         lambda f: f.pipe(attr(f), fork(f, 9, PID, 1, 1, NO_MAPS), fork(f, PID, 9, 1, 1, NO_MAPS),
