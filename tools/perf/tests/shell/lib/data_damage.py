@@ -10,8 +10,8 @@ What perf has to say of it, if anything, is printed: what is wrong, and where in
 import struct
 import sys
 
-from simd_regs_data import (ABI_64, IP, MAGIC, PHYS_ADDR, PID, SAMPLE_IP, SAMPLE_TID, VER9,
-                            Case, Writer)
+from simd_regs_data import (ABI_64, IP, MAGIC, PHYS_ADDR, PID, SAMPLE_IP, SAMPLE_TID,
+                            SAMPLE_TYPE, VER9, Case, Writer)
 
 # Where the words of the header are.
 SIZE, ATTRS, DATA = 8, 24, 40
@@ -54,14 +54,34 @@ class File:
         self.bytes = self.w.pack('QQ', MAGIC, 16) + b''.join(records)
         return self
 
+    def aux(self, kind, words, *buffers):
+        """AUX data of an event with a name, with its index, and two samples with times."""
+        case = Case('x86_64', user=1 << 7, intr=1 << 8, enabled=0, flags=[SAMPLE_ID_ALL],
+                    sample_type=SAMPLE_TYPE | SAMPLE_TIME | SAMPLE_IDENTIFIER)
+        data = self.w.event(78, 0, self.w.pack('QQ', 2, 0) + b'vpa_dtl//'.ljust(16, b'\0'))
+        data += auxtrace_info(self, kind, *words)
+        index = []
+        for text in buffers:
+            index += [DATA_AT + 8 + len(data), AUXTRACE_SIZE]
+            data += auxtrace(self, text)
+        for time in 10 ** 9, 2 * 10 ** 9:
+            data += self.w.event(9, USER, self.w.pack('QQIIQ', EVENT_ID, IP, PID, PID, time) +
+                                 self.w.pack('5Q', ABI_64, 0x5000, ABI_64, IP, PHYS_ADDR))
+        index = self.w.pack('%dQ' % (1 + len(index)), len(buffers), *index)
+        self.bytes = self.w.file(case, data, [EVENT_ID], {AUXTRACE: index})
+        return self
+
 
 KERNEL, USER, GUEST_USER, NO_MAPS = 1, 2, 5, 1 << 13
 KERNEL_TEXT = b'[kernel.kallsyms]_text\0\0'
 SAMPLE_ID_ALL = 18                                 # a flag of the attr
-CPU_PMU_CAPS = 28                                  # a feature of the header
-INTEL_PT, ARM_SPE = 1, 4
+AUXTRACE, CPU_PMU_CAPS = 18, 28                    # features of the header
+AUXTRACE_SIZE = 48
+EVENT_ID = 7
+INTEL_PT, ARM_SPE, S390_CPUMSF, VPA_DTL = 1, 4, 5, 7
 CPU_CLOCK = 1                                      # its attr.type
 IP_AND_ID = SAMPLE_IP | 1 << 6
+SAMPLE_TIME, SAMPLE_IDENTIFIER = 1 << 2, 1 << 16
 
 
 def attr(f, size=VER9):
@@ -99,6 +119,25 @@ def auxtrace_info(f, kind, *words):
     return f.w.event(70, 0, f.w.pack('II%dQ' % len(words), kind, 0, *words))
 
 
+def auxtrace(f, data, nr=0):
+    """AUX data, with the number of its queue."""
+    return f.w.event(71, 0, f.w.pack('QQQIIII', len(data), 0, 0, nr, PID, 0, 0)) + data
+
+
+def s390_page(basic, diagnostic):
+    """A page of one sample, with the sizes of entries and the time that its trailer says."""
+    page = struct.pack('>H30xH', 1, 0x8001).ljust(4032, b'\0')
+    return page + struct.pack('>IHHQxQ23xQQ', 0, basic, diagnostic, 0, 1 << 20, 1 << 63, 0)
+
+
+VPA_DTL_BOOT = struct.pack('=QQQ24x', 1000, 10 ** 9, 0)
+
+
+def vpa_dtl(time):
+    """An entry of the log, for reasons without a name."""
+    return struct.pack('>BBHIIIQQQQ', 255, 255, 1, 2, 3, 4, time, 0, IP, 0)
+
+
 def pmu_caps(f, name, value):
     text = f.w.pack('QI', CPU_PMU_CAPS, 1) + f.w.string(name) + f.w.string(value)
     return f.w.event(80, 0, text)
@@ -108,8 +147,8 @@ def ksymbol(f, start, size):
     return f.w.event(17, KERNEL, f.w.pack('QIHH', start, size, 1, 0) + f.w.mapped)
 
 
-def mmap(f, mode, start, size, name=None):
-    pid = 0xffffffff if name else PID
+def mmap(f, mode, start, size, name=None, pid=PID):
+    pid = 0xffffffff if name else pid
     return f.w.event(1, mode, f.w.pack('IIQQQ', pid, pid, start, size, 0) + (name or f.w.mapped))
 
 
@@ -171,6 +210,10 @@ CASES = {
     'pipe-with-many-processors': (
         lambda f: f.pipe(attr(f), auxtrace_info(f, ARM_SPE, 2, 4, 8, 1 << 30)),
         'Failed to parse Arm SPE metadata'),
+    'pipe-with-many-queues': (
+        lambda f: f.pipe(attr(f), auxtrace_info(f, ARM_SPE, CPU_CLOCK, 0),
+                         auxtrace(f, bytes(8), 1 << 25)),
+        'AUX data for 67108864 processors or threads, more than 4194304'),
     'pipe-with-wide-branch-counters': (
         lambda f: f.pipe(attr(f), pmu_caps(f, 'branch_counter_width', '64')),
         'Invalid pmu caps: branch_counter_width (64) > 31'),
@@ -196,6 +239,33 @@ CASES = {
                          mmap(f, KERNEL, 1 << 33, 1 << 20, b'[module]'.ljust(16, b'\0')),
                          ksymbol(f, (1 << 32) - 0x1000, 0x2000), f.w.data(f.case)),
         ''),
+    'pipe-skipped-kernel-again': (
+        lambda f: f.pipe(attr(f), mmap(f, KERNEL, 1 << 32, 1 << 40, KERNEL_TEXT),
+                         ksymbol(f, (1 << 32) - 0x1000, 0x2000),
+                         mmap(f, KERNEL, 1 << 32, 1 << 40, KERNEL_TEXT),
+                         ksymbol(f, 1 << 50, 1 << 20),
+                         f.w.data(f.case)),
+        ''),
+    'pipe-skipped-fork-over-maps': (
+        lambda f: f.pipe(attr(f), mmap(f, USER, 0x1000, 0x3000),
+                         mmap(f, USER, 0x2000, 0x8000, pid=9),
+                         fork(f, PID, 8, 9, 9), mmap(f, USER, 0x10000, 0x800), f.w.data(f.case)),
+        ''),
+    'pipe-skipped-vpa-dtl-without-name': (
+        lambda f: f.pipe(attr(f), auxtrace_info(f, VPA_DTL, 0), f.w.data(f.case)),
+        ''),
+    'pipe-skipped-vpa-dtl-reasons': (
+        lambda f: f.pipe(attr(f), auxtrace_info(f, VPA_DTL, 0),
+                         auxtrace(f, bytes([255]) * 48), f.w.data(f.case)),
+        ''),
+    'pipe-skipped-s390-without-data': (
+        lambda f: f.pipe(attr(f), auxtrace_info(f, S390_CPUMSF), auxtrace(f, b''),
+                         f.w.data(f.case)),
+        ''),
+    'pipe-skipped-s390-with-large-entries': (
+        lambda f: f.pipe(attr(f), auxtrace_info(f, S390_CPUMSF), auxtrace(f, s390_page(32, 65000)),
+                         f.w.data(f.case)),
+        ''),
     'pipe-skipped-cgroup-of-a-guest': (
         lambda f: f.pipe(guest(f), cgroup(f, GUEST_USER)),
         ''),
@@ -213,7 +283,20 @@ CASES = {
     'pipe-skipped-aux-without-ids': (
         lambda f: f.pipe(attr(f), auxtrace_info(f, ARM_SPE, CPU_CLOCK, 0)),
         ''),
+    'aux-skipped-s390-pages': (
+        lambda f: f.aux(S390_CPUMSF, [], s390_page(32, 64), s390_page(32, 64) * 2),
+        ''),
     # perf doesn't swap these.
+    'aux-skipped-native-vpa-dtl': (
+        lambda f: f.aux(VPA_DTL, [0], VPA_DTL_BOOT + vpa_dtl(5000) + b'half an entry',
+                        VPA_DTL_BOOT + vpa_dtl(6000)),
+        ''),
+    'aux-skipped-native-vpa-dtl-without-time': (
+        lambda f: f.aux(VPA_DTL, [0], VPA_DTL_BOOT + vpa_dtl(0), VPA_DTL_BOOT + vpa_dtl(5000)),
+        ''),
+    'aux-skipped-native-vpa-dtl-without-entries': (
+        lambda f: f.aux(VPA_DTL, [0], b'half an entry', VPA_DTL_BOOT),
+        ''),
     'pipe-skipped-native-schedstat-cpu': (
         lambda f: f.pipe(attr(f), f.w.event(85, 0, f.w.pack('QIHH', 0, 0, 15, 0)), f.w.data(f.case)),
         'PERF_RECORD_SCHEDSTAT_CPU: size 24, but version 15 has 72, skipping event'),

@@ -181,14 +181,15 @@ class Writer:
         return (self.pack('QQ', MAGIC, 16) + self.event(64, 0, self.attr(case)) +
                 self.data(case))
 
-    def file(self, case):
-        attr = self.attr(case) + self.pack('QQ', 0, 0)
-        data = self.data(case)
-        attr_at = 104
+    def file(self, case, data=None, ids=(), more_features=()):
+        attr_at = 104 + 8 * len(ids)
+        attr = self.attr(case) + self.pack('QQ', 104, 8 * len(ids))
+        data = data or self.data(case)
         data_at = attr_at + len(attr)
         table_at = data_at + len(data)
         # The host name is what tells perf how wide the words of the bitmap are.
         features = {HEADER_HOSTNAME: self.string('nowhere'), HEADER_ARCH: self.string(case.arch)}
+        features.update(more_features)
         bitmap = [0] * (HEADER_BITS // 64)
         for feature in features:
             bitmap[feature // 64] |= 1 << feature % 64
@@ -198,7 +199,7 @@ class Writer:
         out += self.pack('QQ', data_at, len(data))
         out += self.pack('QQ', 0, 0)
         out += self.pack('%dQ' % len(bitmap), *bitmap)
-        out += attr + data
+        out += self.pack('%dQ' % len(ids), *ids) + attr + data
         at = table_at + 16 * len(features)
         for text in features.values():
             out += self.pack('QQ', at, len(text))
