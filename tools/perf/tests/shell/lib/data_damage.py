@@ -62,13 +62,14 @@ class File:
         data += auxtrace_info(self, kind, *words)
         index = []
         for text in buffers:
-            index += [DATA_AT + 8 + len(data), AUXTRACE_SIZE]
+            self.last_aux = DATA_AT + 8 + len(data)
+            index += [self.last_aux, AUXTRACE_SIZE]
             data += auxtrace(self, text)
         for time in 10 ** 9, 2 * 10 ** 9:
             data += self.w.event(9, USER, self.w.pack('QQIIQ', EVENT_ID, IP, PID, PID, time) +
                                  self.w.pack('5Q', ABI_64, 0x5000, ABI_64, IP, PHYS_ADDR))
         index = self.w.pack('%dQ' % (1 + len(index)), len(buffers), *index)
-        self.bytes = self.w.file(case, data, [EVENT_ID], {AUXTRACE: index})
+        self.bytes = bytearray(self.w.file(case, data, [EVENT_ID], {AUXTRACE: index}))
         return self
 
 
@@ -78,7 +79,7 @@ SAMPLE_ID_ALL = 18                                 # a flag of the attr
 AUXTRACE, CPU_PMU_CAPS = 18, 28                    # features of the header
 AUXTRACE_SIZE = 48
 EVENT_ID = 7
-INTEL_PT, ARM_SPE, S390_CPUMSF, VPA_DTL = 1, 4, 5, 7
+INTEL_PT, INTEL_BTS, ARM_SPE, S390_CPUMSF, VPA_DTL = 1, 2, 4, 5, 7
 CPU_CLOCK = 1                                      # its attr.type
 IP_AND_ID = SAMPLE_IP | 1 << 6
 SAMPLE_TIME, SAMPLE_IDENTIFIER = 1 << 2, 1 << 16
@@ -283,6 +284,9 @@ CASES = {
     'pipe-skipped-aux-without-ids': (
         lambda f: f.pipe(attr(f), auxtrace_info(f, ARM_SPE, CPU_CLOCK, 0)),
         ''),
+    'aux-past-the-end': (
+        lambda f: f.aux(INTEL_BTS, [0, 0, 1, 0, 0, 0], bytes(24)).put(f.last_aux + 8, 'Q', 1 << 60),
+        'processing failed for event of type: AUXTRACE (71)'),
     'aux-skipped-s390-pages': (
         lambda f: f.aux(S390_CPUMSF, [], s390_page(32, 64), s390_page(32, 64) * 2),
         ''),
