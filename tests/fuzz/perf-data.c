@@ -202,6 +202,19 @@ sighandler_t __wrap_signal(int nr __maybe_unused, sighandler_t handler __maybe_u
 	return SIG_DFL;
 }
 
+/* Each session asks for it, by an instruction that a virtual machine has emulated. */
+int __real_get_cpuid(char *buffer, size_t size, struct perf_cpu cpu);
+int __wrap_get_cpuid(char *buffer, size_t size, struct perf_cpu cpu);
+
+int __wrap_get_cpuid(char *buffer, size_t size, struct perf_cpu cpu)
+{
+	static char cpuid[128];
+
+	if (!*cpuid && __real_get_cpuid(cpuid, sizeof(cpuid), cpu))
+		return -1;
+	return snprintf(buffer, size, "%s", cpuid) < (int)size ? 0 : -1;
+}
+
 /* ---- an input -------------------------------------------------------------------- */
 
 static int input, first_fd;
