@@ -27,9 +27,12 @@
 #include <subcmd/pager.h>
 
 #include "builtin.h"
+#include "callchain.h"
 #include "data-convert.h"
 #include "debug.h"
 #include "perf.h"
+#include "sort.h"
+#include "symbol.h"
 #include "symbol_conf.h"
 #include "util.h"
 
@@ -238,27 +241,35 @@ static void set_input(const uint8_t *data, size_t size)
 /* In perf's own file for scripts: it is -1 when the options have been freed. */
 extern int dlargc;
 
+/* What perf has been configured to, before an input. */
+static struct symbol_conf conf;
+static struct callchain_param callchains;
+
 /* Each starts as perf does, which ends after it. */
 static void clean_up(void)
 {
 	dlargc = 0;
 	perf_guest = false;
+	sort__mode = SORT_MODE__NORMAL;
+	reset_output_field();
+	symbol_conf = conf;
+	callchain_param = callchains;
 	take_fence_down();
 	unmap_all();
 	check(!close_range(first_fd, ~0U, 0), "files are closed");
 	fflush(stderr);
 }
 
-static void script(const char *const *options)
+static void run(int (*cmd)(int argc, const char **argv), const char *const *options)
 {
-	const char *argv[16] = { "script", "-i", path };
+	const char *argv[16] = { options[0], "-i", path };
 	int argc = 3, status;
 
-	while (*options)
-		argv[argc++] = *options++;
+	while (*++options)
+		argv[argc++] = *options;
 	dump_trace = false;
 	nr_errors = 0;
-	status = cmd_script(argc, argv);
+	status = cmd(argc, argv);
 	clean_up();
 	if (!getenv("PERF_FUZZ_SHOW"))
 		check(!status || nr_errors, "a failure says what is wrong");
@@ -300,6 +311,10 @@ int LLVMFuzzerInitialize(int *argc __maybe_unused, char ***argv __maybe_unused)
 	/* No tracepoints either: each attr of one has thousands looked through. */
 	setenv("TRACEFS_PATH", "/nowhere", 1);
 
+	check(!symbol__init(NULL), "symbols");
+	conf = symbol_conf;
+	callchains = callchain_param;
+
 	input = memfd_create("input", 0);
 	check(input >= 0, "memory for the input");
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", input);
@@ -309,17 +324,19 @@ int LLVMFuzzerInitialize(int *argc __maybe_unused, char ***argv __maybe_unused)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static const char *const dump[] = {
-		"--dump-unsorted-raw-trace", "--simd-type", "f32,high", NULL
+		"report", "-D", "--stdio", "--simd-type", "f32,high", NULL
 	};
+	static const char *const report[] = { "report", "--stdio", NULL };
 	static const char *const print[] = {
-		"--simd-type", "hex", "-F", "ip,iregs,uregs", NULL
+		"script", "--simd-type", "hex", "-F", "ip,iregs,uregs", NULL
 	};
 
 	if (!size)
 		return 0;
 	set_input(data, size);
-	script(dump);
-	script(print);
+	run(cmd_report, dump);
+	run(cmd_report, report);
+	run(cmd_script, print);
 	convert();
 	return 0;
 }

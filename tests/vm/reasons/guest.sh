@@ -84,6 +84,8 @@ test_arm64()
 {
 	refuses 'the PMU of this event cannot sample V' -e page-faults -Iv0
 	accepts -e page-faults -I
+	# Without VG, which only events of the PMU have.
+	accepts -e cpu-clock --call-graph dwarf
 }
 
 test_no_sve()

@@ -140,7 +140,7 @@ named()
 # there, and there gives names to its functions; the registers are what they were.
 test_archive()
 {
-	mkdir -p elsewhere/.debug
+	mkdir elsewhere
 	run "archive" perf archive plain.data > /dev/null
 	[ -s plain.data.tar.bz2 ] || fail "perf archive has written nothing"
 	mv "$(type -P simd_regs_load)" gone

@@ -39,15 +39,13 @@ do
   for order in ${orders}
   do
     message=$("${PYTHON}" -B "${make_data}" "${case}" "${order}" "${perfdata}")
-    if [ "${case#pipe-}" != "${case}" ]
-    then
-      minds perf script -F ip -i -
-      minds perf report -D -i -
-    else
-      minds perf script -F ip -i "${perfdata}"
-      minds perf report -D -i "${perfdata}"
-      minds perf inject -i "${perfdata}" -o "${dir}/inject"
-    fi
+    from=${perfdata}
+    [ "${case#pipe-}" = "${case}" ] || from=-
+    minds perf script -F ip -i "${from}"
+    [ "${case#*-decoded-}" = "${case}" ] || continue
+    minds perf report -D -i "${from}"
+    minds perf report --stdio -i "${from}"
+    [ "${from}" = - ] || minds perf inject -i "${perfdata}" -o "${dir}/inject"
   done
   if [ "${bad}" -eq 0 ]
   then

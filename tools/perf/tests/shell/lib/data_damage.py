@@ -10,8 +10,8 @@ What perf has to say of it, if anything, is printed: what is wrong, and where in
 import struct
 import sys
 
-from simd_regs_data import (ABI_64, IP, MAGIC, PHYS_ADDR, PID, SAMPLE_IP, SAMPLE_TID,
-                            SAMPLE_TYPE, VER9, Case, Writer)
+from simd_regs_data import (ABI_64, IP, MAGIC, PHYS_ADDR, PID, SAMPLE_CALLCHAIN, SAMPLE_IP,
+                            SAMPLE_TID, SAMPLE_TYPE, VER9, Case, Writer)
 
 # Where the words of the header are.
 SIZE, ATTRS, DATA = 8, 24, 40
@@ -83,13 +83,60 @@ INTEL_PT, INTEL_BTS, ARM_SPE, S390_CPUMSF, VPA_DTL = 1, 2, 4, 5, 7
 CPU_CLOCK = 1                                      # its attr.type
 IP_AND_ID = SAMPLE_IP | 1 << 6
 SAMPLE_TIME, SAMPLE_IDENTIFIER = 1 << 2, 1 << 16
+SAMPLE_READ, SAMPLE_BRANCH_STACK = 1 << 4, 1 << 11
+FORMAT_GROUP = 1 << 3
+BRANCH_USER, BRANCH_CALL_STACK = 1, 1 << 11
+CONTEXT_USER = (1 << 64) - 512
+HOSTNAME = 3                                       # a feature of the header
 
 
 def attr(f, size=VER9):
     """What says in a pipe what the events are, with this as the size of the attr."""
-    text = bytearray(f.w.attr(f.case))
-    struct.pack_into(f.w.o + 'I', text, 4, size)
+    return attr_with(f, f.case, 4, 'I', size)
+
+
+def attr_with(f, case, at, fmt, value):
+    """As the event of a case, but for the value there."""
+    text = bytearray(f.w.attr(case))
+    struct.pack_into(f.w.o + fmt, text, at, value)
     return f.w.event(64, 0, bytes(text))
+
+
+def sample_of_values(f, *values):
+    """What reads a group, and what it has read."""
+    case = Case('x86_64', enabled=0, sample_type=SAMPLE_IP | SAMPLE_TID | SAMPLE_READ)
+    return (attr_with(f, case, 32, 'Q', FORMAT_GROUP) +
+            f.w.event(9, USER, f.w.pack('QIIQ', IP, PID, PID, len(values)) +
+                      f.w.pack('%dQ' % len(values), *values)))
+
+
+def call_stack(f, kind, new_kind):
+    """Calls from branches of these types, fields of a word's bits 20 to 23 and 26 to 29."""
+    case = Case('x86_64', enabled=0,
+                sample_type=SAMPLE_IP | SAMPLE_TID | SAMPLE_CALLCHAIN | SAMPLE_BRANCH_STACK)
+    shifts = (20, 26) if f.w.o == '<' else (40, 34)
+    flags = kind << shifts[0] | new_kind << shifts[1]
+    return (attr_with(f, case, 72, 'Q', BRANCH_USER | BRANCH_CALL_STACK) +
+            f.w.event(9, USER, f.w.pack('QII', IP, PID, PID) +
+                      f.w.pack('4Q', 3, CONTEXT_USER, IP, IP + 8) +
+                      f.w.pack('7Q', 2, IP + 16, IP, flags, IP + 32, IP + 24, flags)))
+
+
+def namespaces(f, nr):
+    return f.w.event(16, 0, f.w.pack('IIQ', PID, PID, nr) + f.w.pack('QQ', 3, 4) * nr)
+
+
+def id_index(f, *ids):
+    return f.w.event(69, 0, f.w.pack('Q', len(ids)) +
+                     b''.join(f.w.pack('4Q', nr, 0, 0, PID) for nr in ids))
+
+
+def name_of(f, event_id):
+    return f.w.event(78, 0, f.w.pack('QQ', 2, event_id) + b'event\0\0\0')
+
+
+def feature(f, nr, text):
+    return f.w.event(80, 0, f.w.pack('Q', nr) + text)
 
 
 def attr_with_id(f, event_id, sample_type, flags=()):
@@ -97,9 +144,10 @@ def attr_with_id(f, event_id, sample_type, flags=()):
     return f.w.event(64, 0, text + f.w.pack('Q', event_id))
 
 
-def attrs_apart(f):
+def attrs_apart(f, flags=()):
     """Of two events with the IDs 1 and 2 the second says in its samples the thread, too."""
-    return attr_with_id(f, 1, IP_AND_ID) + attr_with_id(f, 2, IP_AND_ID | SAMPLE_TID)
+    return (attr_with_id(f, 1, IP_AND_ID, flags) +
+            attr_with_id(f, 2, IP_AND_ID | SAMPLE_TID, flags))
 
 
 def guest(f):
@@ -131,6 +179,11 @@ def s390_page(basic, diagnostic):
     return page + struct.pack('>IHHQxQ23xQQ', 0, basic, diagnostic, 0, 1 << 20, 1 << 63, 0)
 
 
+def spe_context(tid):
+    """A record of Arm SPE: the task, and the time 1 at its end."""
+    return struct.pack('<BIBQ', 0x64, tid, 0x71, 1)
+
+
 VPA_DTL_BOOT = struct.pack('=QQQ24x', 1000, 10 ** 9, 0)
 
 
@@ -140,8 +193,7 @@ def vpa_dtl(time):
 
 
 def pmu_caps(f, name, value):
-    text = f.w.pack('QI', CPU_PMU_CAPS, 1) + f.w.string(name) + f.w.string(value)
-    return f.w.event(80, 0, text)
+    return feature(f, CPU_PMU_CAPS, f.w.pack('I', 1) + f.w.string(name) + f.w.string(value))
 
 
 def ksymbol(f, start, size):
@@ -198,13 +250,41 @@ CASES = {
     # Offsets are those in what follows the header of a pipe.
     'pipe-without-attr': (
         lambda f: f.pipe(f.w.data(f.case)),
-        '0 [0x38]: piped event processing failed for event of type: MMAP (1)'),
+        'at offset 0: no evsel found for MMAP (1) event'),
     'pipe-of-a-sample': (
         lambda f: f.pipe(f.w.data(f.case)[MMAP:]),
-        '0 [0x40]: piped event processing failed for event of type: SAMPLE (9)'),
+        'at offset 0: no evsel found for SAMPLE (9) event'),
     'pipe-with-a-bad-attr': (
         lambda f: f.pipe(attr(f, 63), f.w.data(f.case)[MMAP:]),
         'PERF_RECORD_HEADER_ATTR: invalid attr.size 63 ('),
+    'pipe-with-an-event-of-4-bytes': (
+        lambda f: f.pipe(attr(f), f.w.pack('IHH', 9, 0, 4)),
+        "at offset 0x98: SAMPLE (9) event size 4, less than its header's 8"),
+    'pipe-with-an-id-of-none': (
+        lambda f: f.pipe(attrs_apart(f), id_index(f, 1, 99)),
+        'PERF_RECORD_ID_INDEX: no event has the ID 99 of entry 1'),
+    'pipe-with-a-name-of-none': (
+        lambda f: f.pipe(attrs_apart(f, [SAMPLE_ID_ALL]), name_of(f, 99)),
+        'PERF_RECORD_EVENT_UPDATE: no event has the ID 99'),
+    'pipe-with-a-long-hostname': (
+        lambda f: f.pipe(attr(f), feature(f, HOSTNAME, f.w.pack('I', 1 << 20) + bytes(60))),
+        'PERF_RECORD_HEADER_FEATURE: malformed HOSTNAME (3) of 64 bytes'),
+    'pipe-with-a-group-of-none': (
+        lambda f: f.pipe(sample_of_values(f)),
+        'at offset 0x98: READ of a group has no values'),
+    'pipe-with-aux-of-nothing': (
+        lambda f: f.pipe(attr(f), auxtrace(f, b'')),
+        'PERF_RECORD_AUXTRACE: there is no PERF_RECORD_AUXTRACE_INFO before it'),
+    'pipe-with-aux-of-no-type': (
+        lambda f: f.pipe(attr(f), auxtrace_info(f, 99)),
+        'PERF_RECORD_AUXTRACE_INFO: cannot decode type 99 as in 16 bytes'),
+    'pipe-with-aux-cut': (
+        lambda f: f.pipe(attr(f), auxtrace_info(f, ARM_SPE, CPU_CLOCK, 0), auxtrace(f, bytes(64))[:-1]),
+        'PERF_RECORD_AUXTRACE: cannot read the AUX data of size 0x40'),
+    'pipe-with-aux-of-queue-0xffffffff': (
+        lambda f: f.pipe(attr(f), auxtrace_info(f, ARM_SPE, CPU_CLOCK, 0),
+                         auxtrace(f, bytes(8), (1 << 32) - 1)),
+        'AUX data of queue 4294967295, which is more than 4194303'),
     'pipe-with-a-long-filter': (
         lambda f: f.pipe(attr(f), auxtrace_info(f, INTEL_PT, *[0] * 16, (1 << 64) - 16, 0)),
         'intel_pt_process_auxtrace_info: bad filter string length'),
@@ -214,11 +294,27 @@ CASES = {
     'pipe-with-many-queues': (
         lambda f: f.pipe(attr(f), auxtrace_info(f, ARM_SPE, CPU_CLOCK, 0),
                          auxtrace(f, bytes(8), 1 << 25)),
-        'AUX data for 67108864 processors or threads, more than 4194304'),
+        'AUX data of queue 33554432, which is more than 4194303'),
     'pipe-with-wide-branch-counters': (
         lambda f: f.pipe(attr(f), pmu_caps(f, 'branch_counter_width', '64')),
         'Invalid pmu caps: branch_counter_width (64) > 31'),
+    # A dump doesn't look at what AUX data mean.
+    'aux-decoded-s390-of-no-entries': (
+        lambda f: f.aux(S390_CPUMSF, [], s390_page(0, 1)),
+        'Invalid AUX trace data block size:4096 (type:'),
+    'aux-decoded-spe-without-cpu': (
+        lambda f: f.aux(ARM_SPE, [CPU_CLOCK, 0], spe_context(PID)).put(f.last_aux + 40, 'i', -1),
+        f'The event has no CPU that thread {PID} runs on'),
     # Not to be refused: a record is skipped, the others are read.
+    'pipe-skipped-cut': (
+        lambda f: f.pipe(attr(f), f.w.data(f.case)[:-8]),
+        'at offset 0x110: unexpected end of event stream'),
+    'pipe-skipped-few-namespaces': (
+        lambda f: f.pipe(attr(f), namespaces(f, 1), f.w.data(f.case)),
+        ''),
+    'pipe-skipped-branch-of-no-type': (
+        lambda f: f.pipe(call_stack(f, 15, 15), f.w.data(f.case)[:MMAP]),
+        ''),
     'pipe-skipped-map-wraps-around': (
         lambda f: f.pipe(attr(f), mmap(f, USER, (1 << 64) - 0x1000, 0x2000), f.w.data(f.case)),
         'PERF_RECORD_MMAP: len 0x2000 from start 0xfffffffffffff000 wraps around, skipping event'),
