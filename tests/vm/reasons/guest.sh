@@ -119,25 +119,24 @@ test_apx()
 	fi
 }
 
-# Samples of a loop, with the call chain that leads to it. Guests have no addr2line,
-# and perf looks for inlined functions with it, to die of SIGPIPE.
+# Samples of a loop, with the call chain that leads to it. perf looks for inlined functions
+# with addr2line, which guests don't have.
 chains()
 {
-	perf script --no-inline -i $data -F ip,sym 2> err | awk '
+	perf script -i $data -F ip,sym 2> err | awk '
 		/^$/ { if (chain ~ /^ simdregs_loop /) print chain; chain = ""; next }
 		{ chain = chain " " $2 }' | sort | uniq -c | sort -rn > chains
 }
 
 # Vectors in a sample are nothing to a DWARF unwinder. On arm64 it stops at the caller of
-# the loop, which has no unwind information, and where there is SVE perf samples VG as
-# well, which the kernel without the series gives for hardware events alone, too.
+# the loop, which has no unwind information.
 test_dwarf()
 {
-	local event=cpu-clock caller=main regs most
+	local caller=main regs most
 
-	[ "$(uname -m)" != aarch64 ] || { event=cycles; caller=simdregs; }
+	[ "$(uname -m)" != aarch64 ] || caller=simdregs
 	for regs in '' "$@"; do
-		record -e $event -c 2000000 --call-graph dwarf ${regs:+--user-regs="$regs"} \
+		record -e cpu-clock -c 2000000 --call-graph dwarf ${regs:+--user-regs="$regs"} \
 			perf test -w simdregs 1
 		chains
 		most=$(head -n 1 chains | sed 's/^ *[0-9]* *//')
@@ -151,6 +150,20 @@ test_dwarf()
 			not_ok "unwinds with --user-regs=$regs to '$most'"
 		fi
 	done
+}
+
+# An event that has no call chains has no callers, those of another event's samples even less.
+test_callers()
+{
+	record -e cpu-clock/call-graph=fp/u -e task-clock/call-graph=no/u perf test -w noploop 0.5
+	perf report --stdio --children -g none -s sym -i $data 2> err | awk '
+		/^# Samples/ { event = $0 ~ /call-graph=no/ ? "without" : "with" }
+		/%/ && $1 != $2 { callers[event]++ }
+		/%/ { symbols[event]++ }
+		END { print symbols["with"] > 0, symbols["without"] > 0,
+			    callers["with"] > 0, callers["without"] > 0 }' > callers
+	[ "$(cat callers)" = "1 1 1 0" ] && ok "callers of one event" ||
+		not_ok "symbols and callers of two events: $(cat callers)"
 }
 
 # registers OPTION...: the vector registers that perf script has.
