@@ -160,8 +160,8 @@ test_callers()
 		/^# Samples/ { event = $0 ~ /call-graph=no/ ? "without" : "with" }
 		/%/ && $1 != $2 { callers[event]++ }
 		/%/ { symbols[event]++ }
-		END { print symbols["with"] > 0, symbols["without"] > 0,
-			    callers["with"] > 0, callers["without"] > 0 }' > callers
+		END { print !!symbols["with"], !!symbols["without"],
+			    !!callers["with"], !!callers["without"] }' > callers
 	[ "$(cat callers)" = "1 1 1 0" ] && ok "callers of one event" ||
 		not_ok "symbols and callers of two events: $(cat callers)"
 }
