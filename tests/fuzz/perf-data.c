@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Whole files, for libFuzzer: an input is a perf.data file, or what perf writes into
- * a pipe. It is printed by perf script, dumped as perf report -D does it, and converted
- * to JSON, by perf's own functions for that.
+ * a pipe. It is dumped by perf report -D, summed up by perf report, printed by perf
+ * script, and converted to JSON, by perf's own functions for that. One that fails has
+ * to say what is wrong, and not only where.
  *
  * perf reads events where they lie in a file or a buffer, next to others. The rest of
  * the buffer is fenced off while it looks at an event of a pipe, and so is what is
@@ -56,10 +57,13 @@ static ssize_t print_nowhere(void *cookie __maybe_unused, const char *text __may
 	return size;
 }
 
-/* What names nothing that is wrong. */
+/* What names nothing that is wrong, but perhaps where it is. */
 static const char * const no_errors[] = {
 	"incompatible file format (rerun with -v to learn more)",
 	"WARNING: perf.data is missing HEADER_NRCPUS",
+	"event processing failed",
+	": processing failed for event of type",
+	"failed to process sample",
 	/* There are scripts once, for the first input. */
 	"Error registering P",
 	"Overriding previous field request",
@@ -69,8 +73,7 @@ static const char * const no_errors[] = {
 static ssize_t print_error(void *cookie __maybe_unused, const char *text, size_t size)
 {
 	for (unsigned int i = 0; i < ARRAY_SIZE(no_errors); i++) {
-		if (size >= strlen(no_errors[i]) &&
-		    !memcmp(text, no_errors[i], strlen(no_errors[i])))
+		if (memmem(text, size, no_errors[i], strlen(no_errors[i])))
 			return size;
 	}
 	nr_errors++;

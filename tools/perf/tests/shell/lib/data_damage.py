@@ -79,7 +79,7 @@ SAMPLE_ID_ALL = 18                                 # a flag of the attr
 AUXTRACE, CPU_PMU_CAPS = 18, 28                    # features of the header
 AUXTRACE_SIZE = 48
 EVENT_ID = 7
-INTEL_PT, INTEL_BTS, ARM_SPE, S390_CPUMSF, VPA_DTL = 1, 2, 4, 5, 7
+INTEL_PT, INTEL_BTS, ARM_SPE, S390_CPUMSF, HISI_PTT, VPA_DTL = 1, 2, 4, 5, 6, 7
 CPU_CLOCK = 1                                      # its attr.type
 IP_AND_ID = SAMPLE_IP | 1 << 6
 SAMPLE_TIME, SAMPLE_IDENTIFIER = 1 << 2, 1 << 16
@@ -280,6 +280,9 @@ CASES = {
         'PERF_RECORD_AUXTRACE_INFO: cannot decode type 99 as in 16 bytes'),
     'pipe-with-aux-cut': (
         lambda f: f.pipe(attr(f), auxtrace_info(f, ARM_SPE, CPU_CLOCK, 0), auxtrace(f, bytes(64))[:-1]),
+        'PERF_RECORD_AUXTRACE: cannot read the AUX data of size 0x40'),
+    'pipe-with-aux-cut-of-ptt': (
+        lambda f: f.pipe(attr(f), auxtrace_info(f, HISI_PTT, 0), auxtrace(f, bytes(64))[:-1]),
         'PERF_RECORD_AUXTRACE: cannot read the AUX data of size 0x40'),
     'pipe-with-aux-of-queue-0xffffffff': (
         lambda f: f.pipe(attr(f), auxtrace_info(f, ARM_SPE, CPU_CLOCK, 0),
