@@ -29,6 +29,17 @@ minds() {
   bad=1
 }
 
+# copies COMMAND...: it ends well or with an error, and in time.
+copies() {
+  run "$@"
+  if [ "${status}" -eq 124 ] || { [ "${ends}" != well ] && [ "${ends}" != refused ]; }
+  then
+    echo "$*, ${case} ${order} [Failed: ${ends}, status ${status}]"
+    cat "${dir}/errors"
+    bad=1
+  fi
+}
+
 for case in $("${PYTHON}" -B "${make_data}" list)
 do
   bad=0
@@ -45,7 +56,13 @@ do
     [ "${case#*-decoded-}" = "${case}" ] || continue
     minds perf report -D -i "${from}"
     minds perf report --stdio -i "${from}"
-    [ "${from}" = - ] || minds perf inject -i "${perfdata}" -o "${dir}/inject"
+    if [ "${from}" = - ]
+    then
+      # It copies records that it doesn't look at.
+      copies timeout 60 perf inject -i - -o "${dir}/inject"
+    else
+      minds perf inject -i "${from}" -o "${dir}/inject"
+    fi
   done
   if [ "${bad}" -eq 0 ]
   then

@@ -385,7 +385,7 @@ CASES = {
         ''),
     'aux-past-the-end': (
         lambda f: f.aux(INTEL_BTS, [0, 0, 1, 0, 0, 0], bytes(24)).put(f.last_aux + 8, 'Q', 1 << 60),
-        'processing failed for event of type: AUXTRACE'),
+        f'of size {1 << 60:#x} extends past the end'),
     'aux-skipped-s390-pages': (
         lambda f: f.aux(S390_CPUMSF, [], s390_page(32, 64), s390_page(32, 64) * 2),
         ''),
