@@ -14,6 +14,8 @@
 #define X86_PMU_FIXED       32
 /* The fixed counter that PERF_METRICS divides */
 #define X86_PMU_FIXED_SLOTS 3
+/* Instruction-based sampling counts as if it were this counter.  */
+#define X86_PMU_IBS         63
 
 /* What the translator tells apart when it counts: the ring of a TB */
 enum {
@@ -58,6 +60,19 @@ typedef struct X86PEBSState {
     uint64_t gp_config[X86_PMU_GP_MAX];
     uint64_t fixed_config[X86_PMU_FIXED_MAX];
 } X86PEBSState;
+
+/* MSRs of instruction-based sampling, which AMD's processors have */
+typedef struct X86IBSState {
+    uint64_t op_ctl;
+    uint64_t op_rip;
+    uint64_t op_data;
+    uint64_t op_data2;
+    uint64_t op_data3;
+    uint64_t dc_lin_ad;
+    uint64_t dc_phys_ad;
+    /* Counts up to an overflow while op_ctl has it counting */
+    uint64_t count;
+} X86IBSState;
 
 typedef struct X86PMUState {
     /*
@@ -105,9 +120,10 @@ typedef struct X86PMUState {
     uint64_t metrics;
     uint64_t metrics_slots;
     X86PEBSState pebs;
+    X86IBSState ibs;
 
     /* Follows from the MSRs */
-    X86PMURunning running[X86_PMU_GP_MAX + X86_PMU_FIXED_MAX];
+    X86PMURunning running[X86_PMU_GP_MAX + X86_PMU_FIXED_MAX + 1];
     unsigned nr_running;
 } X86PMUState;
 

@@ -12,6 +12,7 @@
 
 #include "qemu/osdep.h"
 #include "cpu.h"
+#include "exec/exec-all.h"
 #include "exec/helper-proto.h"
 #include "tcg-cpu.h"
 #include "helper-tcg.h"
@@ -257,6 +258,38 @@ static void restore_components(X86Access *ac, target_ulong ptr, uint64_t rfbm,
     }
 }
 
+/*
+ * With the property "x-xrstor-late-fault", what XRSTOR loads before it takes a
+ * page fault: the components that lie before the first one of which a part is
+ * missing.  Hardware may do that; software must not rely on either.
+ */
+static void restore_before_fault(CPUX86State *env, target_ulong ptr,
+                                 uint32_t size, uint64_t rfbm,
+                                 const AreaHeader *h, uintptr_t ra)
+{
+    uint32_t head = -(ptr | TARGET_PAGE_MASK);
+    X86Access ac;
+    void *host;
+    int bit;
+
+    if (size <= head ||
+        !(probe_access_flags(env, ptr + head, size - head, MMU_DATA_LOAD,
+                             cpu_mmu_index(env_cpu(env), false), true, &host,
+                             ra) & TLB_INVALID_MASK)) {
+        return;
+    }
+    FOR_EACH_COMPONENT(bit, rfbm & h->xstate_bv) {
+        if (area_size(1ull << bit, h->xcomp_bv) > head) {
+            rfbm &= (1ull << bit) - 1;
+            break;
+        }
+    }
+    access_prepare(&ac, env, ptr, MIN(size, head), MMU_DATA_LOAD, ra);
+    if (components_loadable(&ac, ptr, rfbm & h->xstate_bv, h)) {
+        restore_components(&ac, ptr, rfbm, h);
+    }
+}
+
 static void do_xrstor(CPUX86State *env, target_ulong ptr, uint64_t rfbm,
                       uint64_t enabled, bool supervisor, uintptr_t ra)
 {
@@ -274,6 +307,9 @@ static void do_xrstor(CPUX86State *env, target_ulong ptr, uint64_t rfbm,
     rfbm &= enabled;
     size = area_size(rfbm & header.xstate_bv, header.xcomp_bv);
     if (size > XSAVE_MIN_SIZE) {
+        if (env_archcpu(env)->xrstor_late_fault) {
+            restore_before_fault(env, ptr, size, rfbm, &header, ra);
+        }
         /* TODO: See if existing page probe has covered extra size. */
         access_prepare(&ac, env, ptr, size, MMU_DATA_LOAD, ra);
     }

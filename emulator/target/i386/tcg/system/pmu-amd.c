@@ -45,8 +45,12 @@ static bool is_counter(uint32_t msr)
 X86PMUAccess pmu_amd_rdmsr(CPUX86State *env, uint32_t msr, uint64_t *val)
 {
     X86PMUState *pmu = &env->pmu;
+    X86PMUAccess result = ibs_rdmsr(env, msr, val);
     unsigned i;
 
+    if (result != PMU_NOT_MINE) {
+        return result;
+    }
     msr = without_legacy(msr);
     switch (msr) {
     case MSR_AMD_CTL ... MSR_AMD_CTL + 2 * PMU_AMD_GP - 1:
@@ -73,8 +77,12 @@ X86PMUAccess pmu_amd_rdmsr(CPUX86State *env, uint32_t msr, uint64_t *val)
 X86PMUAccess pmu_amd_wrmsr(CPUX86State *env, uint32_t msr, uint64_t val)
 {
     X86PMUState *pmu = &env->pmu;
+    X86PMUAccess result = ibs_wrmsr(env, msr, val);
     unsigned i;
 
+    if (result != PMU_NOT_MINE) {
+        return result;
+    }
     msr = without_legacy(msr);
     switch (msr) {
     case MSR_AMD_CTL ... MSR_AMD_CTL + 2 * PMU_AMD_GP - 1:

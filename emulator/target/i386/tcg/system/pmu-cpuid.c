@@ -78,6 +78,14 @@ void x86_pmu_cpuid(CPUX86State *env, uint32_t leaf, uint32_t subleaf,
     case 0x80000001:
         if (amd) {
             *ecx |= CPUID_EXT3_PERFCORE;
+            if (ibs_available(env)) {
+                *ecx |= CPUID_EXT3_EXTAPIC;
+            }
+        }
+        break;
+    case 0x8000001b:
+        if (amd) {
+            *eax = ibs_cpuid(env);
         }
         break;
     case 0x80000022:

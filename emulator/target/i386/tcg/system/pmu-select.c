@@ -1,6 +1,7 @@
 /*
  * Which instructions are looked at for their loads and stores, while some
- * counter asks for these: one in so many, in the rings of such counters.
+ * counter asks for these: one in so many, in the rings of such counters; and
+ * those that instruction-based sampling tags.
  *
  * It is armed, as if it made a counter overflow.  What it accesses is noted by
  * code of gen_pmu_access(), which those TBs have that were asked for with one
@@ -45,15 +46,22 @@ bool pmu_select(CPUX86State *env, int ring, uint64_t insns)
     return true;
 }
 
-bool pmu_may_arm(CPUX86State *env, int ring, uint32_t insns,
-                 uintptr_t retaddr)
+/* Is somebody going to ask what the next instruction accesses?  */
+static bool notes_access(CPUX86State *env, int ring)
 {
     X86PMUState *pmu = &env->pmu;
 
+    return ((pmu->select_rings & (1 << ring)) && pmu->until_selected == 1) ||
+           ibs_tags_next(env);
+}
+
+bool pmu_may_arm(CPUX86State *env, int ring, uint32_t insns,
+                 uintptr_t retaddr)
+{
     if (insns != 1) {
         return false;
     }
-    if (!(pmu->select_rings & (1 << ring)) || pmu->until_selected != 1) {
+    if (!notes_access(env, ring)) {
         return true;
     }
     /* A TB that has ended after one instruction by itself notes nothing.  */

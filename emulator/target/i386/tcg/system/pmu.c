@@ -48,10 +48,11 @@ uint64_t pmu_all_counters(CPUX86State *env)
 
 uint64_t *pmu_counter(CPUX86State *env, unsigned counter)
 {
-    if (counter >= X86_PMU_FIXED) {
-        return &env->pmu.fixed[counter - X86_PMU_FIXED];
+    if (counter == X86_PMU_IBS) {
+        return &env->pmu.ibs.count;
     }
-    return &env->pmu.gp[counter];
+    return counter >= X86_PMU_FIXED ? &env->pmu.fixed[counter - X86_PMU_FIXED]
+                                    : &env->pmu.gp[counter];
 }
 
 /* Rings as a bit mask; 0 if the counter does not run.  */
@@ -128,6 +129,7 @@ static void configure(CPUX86State *env)
             pmu_select_for(env, event->unit, rings);
         }
     }
+    pmu->nr_running += ibs_running(env, &pmu->running[pmu->nr_running]);
 }
 
 static void fold_ring(CPUX86State *env, int ring)
@@ -234,6 +236,9 @@ static void settle(CPUX86State *env)
     bool pmi = false;
 
     pmu->overflowed = 0;
+    if (ibs_overflow(env, &overflowed)) {
+        configure(env);
+    }
     while (overflowed) {
         unsigned counter = ctz64(overflowed);
         uint64_t bit = 1ull << counter;
@@ -469,7 +474,8 @@ bool x86_pmu_realize(X86CPU *cpu, Error **errp)
     }
     decided = true;
     x86_tcg_pmu = cpu->enable_pmu;
-    return pmu_metrics_realize(cpu, errp) && pebs_realize(cpu, errp);
+    return pmu_metrics_realize(cpu, errp) && pebs_realize(cpu, errp) &&
+           ibs_realize(cpu, errp);
 }
 
 void x86_pmu_reset(CPUX86State *env)

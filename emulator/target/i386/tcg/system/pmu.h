@@ -99,6 +99,15 @@ enum {
     MSR_AMD_LEGACY_CTR          = 0xc0010004,
     MSR_AMD_CTL                 = 0xc0010200,
     MSR_AMD_CTR                 = 0xc0010201,
+
+    MSR_IBS_OP_CTL              = 0xc0011033,
+    MSR_IBS_OP_RIP              = 0xc0011034,
+    MSR_IBS_OP_DATA             = 0xc0011035,
+    MSR_IBS_OP_DATA2            = 0xc0011036,
+    MSR_IBS_OP_DATA3            = 0xc0011037,
+    MSR_IBS_DC_LIN_AD           = 0xc0011038,
+    MSR_IBS_DC_PHYS_AD          = 0xc0011039,
+    MSR_IBS_CTL                 = 0xc001103a,
 };
 
 /* What generated code counts; all events are multiples of one of them.  */
@@ -147,7 +156,10 @@ uint64_t pmu_capabilities(CPUX86State *env);
 bool pmu_is_amd(CPUX86State *env);
 /* Bit mask of the counters that there are, as in GLOBAL_CTRL */
 uint64_t pmu_all_counters(CPUX86State *env);
-/* Counters are numbered as their bits in GLOBAL_CTRL: 0.. GP, 32.. fixed.  */
+/*
+ * Counters are numbered as their bits in GLOBAL_CTRL: 0.. GP, 32.. fixed; and
+ * there is X86_PMU_IBS.
+ */
 uint64_t *pmu_counter(CPUX86State *env, unsigned counter);
 
 /*
@@ -182,6 +194,28 @@ bool pmu_has_metrics(CPUX86State *env);
 uint64_t pmu_metrics(CPUX86State *env);
 /* These are the fractions of the slots counted so far.  */
 void pmu_metrics_set(CPUX86State *env, uint64_t val);
+
+/*
+ * pmu-ibs.c: instruction-based sampling.
+ */
+
+/* Check the feature "ibs".  */
+bool ibs_realize(X86CPU *cpu, Error **errp);
+bool ibs_available(CPUX86State *env);
+/* EAX of CPUID leaf 0x8000001B */
+uint32_t ibs_cpuid(CPUX86State *env);
+X86PMUAccess ibs_rdmsr(CPUX86State *env, uint32_t msr, uint64_t *val);
+X86PMUAccess ibs_wrmsr(CPUX86State *env, uint32_t msr, uint64_t val);
+/* False if it does not count at present; otherwise how, in *@r.  */
+bool ibs_running(CPUX86State *env, X86PMURunning *r);
+/* Does the next instruction to retire make the counter overflow?  */
+bool ibs_tags_next(CPUX86State *env);
+/*
+ * Take X86_PMU_IBS out of the counters that overflowed with the instruction at
+ * env->pmu.event_ip.  True if it was there: that instruction is the sample, and
+ * nothing counts any more.
+ */
+bool ibs_overflow(CPUX86State *env, uint64_t *counters);
 
 /*
  * PEBS.
