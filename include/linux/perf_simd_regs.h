@@ -16,6 +16,7 @@ struct perf_event;
 struct perf_event_attr;
 struct perf_output_handle;
 struct perf_regs;
+struct perf_sample_data;
 struct perf_simd_record;	/* the architecture's */
 struct pt_regs;
 
@@ -26,8 +27,16 @@ enum perf_simd_side {
 	PERF_SIMD_SIDES
 };
 
+/* Context levels that a sample can be taken at, as interrupt_context_level() has them */
+enum perf_simd_level {
+	PERF_SIMD_TASK,
+	PERF_SIMD_SOFTIRQ,
+	PERF_SIMD_HARDIRQ,
+	PERF_SIMD_NMI
+};
+
 #define PERF_SIMD_MAX_COLUMNS	48
-#define PERF_SIMD_MAX_SOURCES	32
+#define PERF_SIMD_MAX_SOURCES	24
 
 /* The source that is the layout's own head; the others are the architecture's. */
 #define PERF_SIMD_HEAD		0
@@ -86,9 +95,15 @@ struct perf_simd_layout {
 	struct perf_simd_column	column[PERF_SIMD_MAX_COLUMNS];
 };
 
+struct perf_simd_buf;
+
 /**
  * struct perf_simd_regs - what a side's register block has behind the GPRs
- * @layout: how the sources make up the block; NULL if there is nothing
+ * @buf: the buffer that this is in
+ * @layout: how the sources make up the block; valid if @bytes is not 0
+ * @bytes: how much of @layout there is: all of it, the words of sample_regs_*,
+ *	or nothing
+ * @block_bytes: size of the whole block, from the ABI to the last register
  * @source: where each source is, set for those that @layout names; NULL for
  *	one that is in its initial state, all zeros
  *
@@ -96,7 +111,10 @@ struct perf_simd_layout {
  * the sample is written.
  */
 struct perf_simd_regs {
+	struct perf_simd_buf		*buf;
 	const struct perf_simd_layout	*layout;
+	unsigned int			bytes;
+	unsigned int			block_bytes;
 	const void			*source[PERF_SIMD_MAX_SOURCES];
 };
 
@@ -104,37 +122,90 @@ struct perf_simd_regs {
  * struct perf_simd_event - what an event samples
  * @state: for each side, the state components that it needs, in bits that
  *	mean something to the architecture only; 0 if it needs none
+ * @ext_state: those of @state that words of sample_regs_* need
  * @ext_regs: the bits of sample_regs_user and sample_regs_intr whose registers
  *	are not in pt_regs
+ * @gpr_bytes: for each side, the size of a block without SIMD registers: the ABI
+ *	and the words of sample_regs_*
+ * @max_bytes: the size of the largest block that a sample can have
+ * @check_sample: nothing but the sample tells whether that fits into it, or whether
+ *	it is of the event's task
+ * @levels: the levels that samples are taken at, a bit for each of enum
+ *	perf_simd_level; set by the architecture where it knows better than all
  * @kernel: opened by someone who may see the registers of kernel FPU sections
+ * @precise: the registers are those that the PMU recorded at the hit
+ * @rcu_head: handlers may still be looking when the event is freed
  * @layout: for each side, what it has if all of it is there; where samples differ
  *	the architecture makes others
  */
 struct perf_simd_event {
 	u64			state[PERF_SIMD_SIDES];
+	u64			ext_state[PERF_SIMD_SIDES];
 	u64			ext_regs;
+	unsigned int		gpr_bytes[PERF_SIMD_SIDES];
+	unsigned int		max_bytes[PERF_SIMD_SIDES];
+	u8			levels;
+	bool			check_sample;
 	bool			kernel;
+	bool			precise;
+	struct rcu_head		rcu_head;
 	struct perf_simd_layout	layout[PERF_SIMD_SIDES];
 };
 
+/* A sample, and one that is taken while that is written. */
+#define PERF_SIMD_MAX_DEPTH	2
+
 /**
- * struct perf_simd_buf - a context level's place for saved registers
- * @regs: what the sample in progress has on each side
+ * struct perf_simd_buf - a CPU's place for saved registers at a context level
+ * @depth: samples in progress; each but the first interrupts the one before
+ * @shared: inside perf_simd_regs_begin_overflow(): samples share @state
+ * @irqs_on: interrupts can be enabled at this level
  * @record: what the PMU recorded for the sample in progress, or NULL
- * @saved: the state components in @state that belong to the sample in
+ * @next_unused: when it is about to be freed
+ * @saved: the state components in @state that belong to the first sample in
  *	progress, in the architecture's bits
  * @asked: the components to save in one go if any has to be saved
- * @shared: inside perf_simd_regs_begin_overflow(): samples share @state
- * @state: the architecture's, arch_perf_simd_regs_size() bytes
+ * @regs: the samples in progress, each side of them
+ * @state: the architecture's, arch_perf_simd_regs_size() bytes; written by the
+ *	first sample only
  */
 struct perf_simd_buf {
-	struct perf_simd_regs		regs[PERF_SIMD_SIDES];
+	unsigned int			depth;
+	bool				shared;
+	bool				irqs_on;
 	const struct perf_simd_record	*record;
+	struct perf_simd_buf		*next_unused;
 	u64				saved;
 	u64				asked;
-	bool				shared;
+	struct perf_simd_regs		regs[PERF_SIMD_MAX_DEPTH][PERF_SIMD_SIDES];
 	u8				state[] __aligned(64);
 };
+
+/**
+ * perf_simd_may_save - can the sample in progress have registers saved for it?
+ * @buf: the buffer that it is in
+ *
+ * A sample that interrupts another one must not: what that one has prepared points
+ * into the saved state. It has what needs no saving.
+ *
+ * Context: that of the sample.
+ */
+static inline bool perf_simd_may_save(const struct perf_simd_buf *buf)
+{
+	return buf->depth == 1;
+}
+
+/**
+ * perf_simd_has_saved - are registers that were saved before this sample's?
+ * @buf: the buffer that it is in
+ * @state: the components, in the architecture's bits
+ *
+ * Context: that of the sample.
+ */
+static inline bool perf_simd_has_saved(const struct perf_simd_buf *buf, u64 state)
+{
+	return !(state & ~buf->saved) && (buf->depth == 1 || buf->shared);
+}
 
 /* kernel/events/simd_attr.c; refuses all SIMD attributes where there is no support. */
 int perf_simd_regs_validate(const struct perf_event_attr *attr);
@@ -142,14 +213,12 @@ int arch_perf_simd_regs_validate(const struct perf_event_attr *attr);
 
 #ifdef CONFIG_PERF_SIMD_REGS
 
-bool perf_event_wants_simd_regs(const struct perf_event *event);
+bool perf_event_wants_simd_regs(struct perf_event *event);
 int perf_simd_regs_init_event(struct perf_event *event);
 void perf_simd_regs_free_event(struct perf_event *event);
 
-struct perf_simd_bufs;
-
-/* NULL as long as no event has SIMD registers. */
-extern struct perf_simd_bufs __rcu *perf_simd_bufs;
+/* False as long as no event has SIMD registers. */
+extern bool perf_simd_bufs_exist;
 
 void __perf_simd_regs_begin_overflow(void);
 void __perf_simd_regs_end_overflow(void);
@@ -160,11 +229,11 @@ void __perf_simd_regs_end_overflow(void);
  * For a handler that takes samples of several events for one interrupt, in a
  * context where nothing changes the registers between them: an NMI.
  *
- * Context: NMI, or with interrupts disabled. Does not nest.
+ * Context: NMI, or with interrupts disabled. Inside of a sample it does nothing.
  */
 static inline void perf_simd_regs_begin_overflow(void)
 {
-	if (unlikely(rcu_access_pointer(perf_simd_bufs)))
+	if (unlikely(READ_ONCE(perf_simd_bufs_exist)))
 		__perf_simd_regs_begin_overflow();
 }
 
@@ -175,15 +244,17 @@ static inline void perf_simd_regs_begin_overflow(void)
  */
 static inline void perf_simd_regs_end_overflow(void)
 {
-	if (unlikely(rcu_access_pointer(perf_simd_bufs)))
+	if (unlikely(READ_ONCE(perf_simd_bufs_exist)))
 		__perf_simd_regs_end_overflow();
 }
 
-void perf_simd_regs_set_record(const struct perf_simd_record *record);
+const struct perf_simd_record *
+perf_simd_regs_set_record(const struct perf_simd_record *record);
 
-void perf_simd_regs_begin_sample(void);
-int perf_simd_regs_prepare(struct perf_event *event, struct perf_regs *regs,
-			   enum perf_simd_side side, struct pt_regs *pt_regs);
+void perf_simd_regs_begin_sample(struct perf_sample_data *data);
+void perf_simd_regs_end_sample(struct perf_sample_data *data, struct perf_event *event);
+unsigned int perf_simd_regs_prepare(struct perf_sample_data *data, struct perf_event *event,
+				    enum perf_simd_side side, struct pt_regs *pt_regs);
 void perf_simd_regs_output(struct perf_output_handle *handle,
 			   const struct perf_simd_regs *simd);
 
@@ -194,18 +265,18 @@ void perf_simd_add_head(struct perf_simd_layout *layout,
 			unsigned int nr_pred, unsigned int pred_qwords);
 
 /* The architecture's part. */
-bool arch_perf_wants_simd_regs(const struct perf_event_attr *attr);
-void arch_perf_simd_regs_init_event(const struct perf_event_attr *attr,
+bool arch_perf_wants_simd_regs(struct perf_event *event);
+void arch_perf_simd_regs_init_event(struct perf_event *event,
 				    struct perf_simd_event *simd);
 size_t arch_perf_simd_regs_size(void);
-bool arch_perf_simd_regs_capture(struct perf_event *event,
-				 enum perf_simd_side side,
-				 struct pt_regs *pt_regs,
-				 struct perf_simd_buf *buf);
+u64 arch_perf_simd_regs_capture(struct perf_event *event,
+				enum perf_simd_side side,
+				struct pt_regs *pt_regs,
+				struct perf_simd_regs *simd);
 
 #else /* !CONFIG_PERF_SIMD_REGS */
 
-static inline bool perf_event_wants_simd_regs(const struct perf_event *event)
+static inline bool perf_event_wants_simd_regs(struct perf_event *event)
 {
 	return false;
 }
@@ -219,13 +290,16 @@ static inline void perf_simd_regs_free_event(struct perf_event *event) { }
 
 static inline void perf_simd_regs_begin_overflow(void) { }
 static inline void perf_simd_regs_end_overflow(void) { }
-static inline void perf_simd_regs_set_record(const struct perf_simd_record *record) { }
-static inline void perf_simd_regs_begin_sample(void) { }
+static inline void perf_simd_regs_begin_sample(struct perf_sample_data *data) { }
+static inline void perf_simd_regs_end_sample(struct perf_sample_data *data,
+					     struct perf_event *event)
+{
+}
 
-static inline int perf_simd_regs_prepare(struct perf_event *event,
-					 struct perf_regs *regs,
-					 enum perf_simd_side side,
-					 struct pt_regs *pt_regs)
+static inline unsigned int perf_simd_regs_prepare(struct perf_sample_data *data,
+						  struct perf_event *event,
+						  enum perf_simd_side side,
+						  struct pt_regs *pt_regs)
 {
 	return 0;
 }

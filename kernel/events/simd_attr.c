@@ -8,8 +8,13 @@
 #include <linux/perf_event.h>
 #include <linux/perf_simd_regs.h>
 
+#include "simd_regs.h"
+
 /* What perf_event_validate_size() allows PERF_SAMPLE_READ of a group. */
-#define READ_MAX_BYTES		(16 * 1024)
+#define READ_GROUP_MAX_BYTES	(16 * 1024)
+
+/* The value, both times, the ID and what was lost */
+#define READ_MAX_BYTES		(5 * sizeof(u64))
 
 /* No PMU's branch stack is deeper. An entry is followed by a counter word. */
 #define BRANCH_MAX_ENTRIES	64
@@ -24,20 +29,36 @@ static bool has_simd_fields(const struct perf_event_attr *attr)
 	       attr->sample_simd_vec_reg_user;
 }
 
-static u64 regs_max_bytes(const struct perf_event_attr *attr,
-			  u64 mask, u64 vec, u32 pred)
+/* The ABI and the registers of @mask */
+static u64 gpr_bytes(u64 mask)
 {
-	u64 words = 1 + hweight64(mask);
-
-	if (vec || pred)
-		words += sizeof_field(struct perf_simd_layout, head) / sizeof(u64) +
-			 hweight64(vec) * attr->sample_simd_vec_reg_qwords +
-			 hweight32(pred) * attr->sample_simd_pred_reg_qwords;
-
-	return words * sizeof(u64);
+	return (1 + hweight64(mask)) * sizeof(u64);
 }
 
-/* The largest sample an event can have, but for raw and AUX data. */
+/* The largest block of registers that a side can have, 0 if it is not sampled */
+static u64 side_max_bytes(const struct perf_event_attr *attr, enum perf_simd_side side)
+{
+	bool user = side == PERF_SIMD_USER;
+	u64 mask = user ? attr->sample_regs_user : attr->sample_regs_intr;
+	u64 vec = user ? attr->sample_simd_vec_reg_user : attr->sample_simd_vec_reg_intr;
+	u32 pred = user ? attr->sample_simd_pred_reg_user : attr->sample_simd_pred_reg_intr;
+	u64 size = gpr_bytes(mask);
+
+	if (!(attr->sample_type & (user ? PERF_SAMPLE_REGS_USER : PERF_SAMPLE_REGS_INTR)))
+		return 0;
+
+	if (vec || pred)
+		size += sizeof_field(struct perf_simd_layout, head) +
+			hweight64(vec) * attr->sample_simd_vec_reg_qwords * sizeof(u64) +
+			hweight32(pred) * attr->sample_simd_pred_reg_qwords * sizeof(u64);
+
+	return size;
+}
+
+/*
+ * The largest sample an event can have, but for what gives way to the rest, user
+ * stack and AUX data, and for raw data, whose size no attribute tells.
+ */
 static u64 sample_max_bytes(const struct perf_event_attr *attr)
 {
 	u64 size = sizeof(struct perf_event_header);
@@ -47,25 +68,35 @@ static u64 sample_max_bytes(const struct perf_event_attr *attr)
 	size += hweight64(type) * sizeof(u64);
 
 	if (type & PERF_SAMPLE_READ)
-		size += READ_MAX_BYTES;
+		size += attr->read_format & PERF_FORMAT_GROUP ? READ_GROUP_MAX_BYTES :
+								READ_MAX_BYTES;
 	if (type & PERF_SAMPLE_CALLCHAIN)
 		size += (attr->sample_max_stack + PERF_MAX_CONTEXTS_PER_STACK) *
 			sizeof(u64);
 	if (type & PERF_SAMPLE_BRANCH_STACK)
 		size += sizeof(u64) + BRANCH_MAX_ENTRIES *
 			(sizeof(struct perf_branch_entry) + sizeof(u64));
-	if (type & PERF_SAMPLE_STACK_USER)
-		size += sizeof(u64) + attr->sample_stack_user;
-	if (type & PERF_SAMPLE_REGS_USER)
-		size += regs_max_bytes(attr, attr->sample_regs_user,
-				       attr->sample_simd_vec_reg_user,
-				       attr->sample_simd_pred_reg_user);
-	if (type & PERF_SAMPLE_REGS_INTR)
-		size += regs_max_bytes(attr, attr->sample_regs_intr,
-				       attr->sample_simd_vec_reg_intr,
-				       attr->sample_simd_pred_reg_intr);
 
-	return size;
+	return size + side_max_bytes(attr, PERF_SIMD_USER) +
+	       side_max_bytes(attr, PERF_SIMD_INTR);
+}
+
+/**
+ * perf_simd_regs_set_bounds - work out how large the blocks of a sample can be
+ * @attr: the event's attribute, for which perf_simd_regs_validate() returned 0
+ * @simd: gets the bounds
+ *
+ * Context: any.
+ */
+void perf_simd_regs_set_bounds(const struct perf_event_attr *attr,
+			       struct perf_simd_event *simd)
+{
+	simd->gpr_bytes[PERF_SIMD_USER] = gpr_bytes(attr->sample_regs_user);
+	simd->gpr_bytes[PERF_SIMD_INTR] = gpr_bytes(attr->sample_regs_intr);
+	simd->max_bytes[PERF_SIMD_USER] = side_max_bytes(attr, PERF_SIMD_USER);
+	simd->max_bytes[PERF_SIMD_INTR] = side_max_bytes(attr, PERF_SIMD_INTR);
+	simd->check_sample = attr->sample_type & PERF_SAMPLE_RAW ||
+			     attr->type == PERF_TYPE_TRACEPOINT;
 }
 
 /**

@@ -22,6 +22,7 @@
 #include <linux/perf_event.h>
 #include <linux/perf_simd_regs.h>
 #include <linux/string.h>
+#include <linux/unroll.h>
 
 #include "internal.h"
 
@@ -127,8 +128,10 @@ void perf_simd_add_head(struct perf_simd_layout *layout,
  */
 static __always_inline void copy_words(void *to, const void *from, unsigned int bytes)
 {
-	for (; bytes >= 64; bytes -= 64, to += 64, from += 64)
-		memcpy(to, from, 64);
+	for (; bytes >= 128; bytes -= 128, to += 128, from += 128)
+		memcpy(to, from, 128);
+	for (; bytes >= 32; bytes -= 32, to += 32, from += 32)
+		memcpy(to, from, 32);
 	for (; bytes >= 8; bytes -= 8, to += 8, from += 8)
 		memcpy(to, from, 8);
 	if (unlikely(bytes))
@@ -144,9 +147,11 @@ static __always_inline void copy_pieces(void *to, const void *from, unsigned int
 	unsigned int bytes = column->bytes;
 
 	if (bytes == 16) {
+		unrolled_count(4)
 		for (; nr; nr--, to += to_stride, from += from_stride)
 			memcpy(to, from, 16);
 	} else if (bytes == 32) {
+		unrolled_count(4)
 		for (; nr; nr--, to += to_stride, from += from_stride)
 			memcpy(to, from, 32);
 	} else {
@@ -266,7 +271,7 @@ static unsigned long gather(void *to, const void *src, unsigned long off,
 	const struct perf_simd_column *column;
 	const void *from;
 
-	if (len != layout->bytes) {
+	if (unlikely(len != layout->bytes)) {
 		gather_slice(simd, &(struct slice) { to, off, off + len });
 		return 0;
 	}
@@ -286,13 +291,14 @@ static unsigned long gather(void *to, const void *src, unsigned long off,
 /**
  * perf_simd_regs_output - write what perf_simd_regs_prepare() found
  * @handle: where to
- * @simd: one side of a sample whose ABI is not PERF_SAMPLE_REGS_ABI_NONE
+ * @simd: one side of a sample whose ABI is not PERF_SAMPLE_REGS_ABI_NONE; NULL
+ *	if there was no place for it
  *
  * Context: that of the preparation, without a break in between.
  */
 void perf_simd_regs_output(struct perf_output_handle *handle,
 			   const struct perf_simd_regs *simd)
 {
-	if (simd->layout)
-		__output_custom(handle, gather, simd, simd->layout->bytes);
+	if (simd && simd->bytes)
+		__output_custom(handle, gather, simd, simd->bytes);
 }

@@ -15,6 +15,7 @@
 #include <linux/slab.h>
 
 #include "internal.h"
+#include "simd_regs.h"
 
 /* Attributes: refused whatever the architecture */
 
@@ -94,26 +95,32 @@ static void accepts_no_simd(struct kunit *test)
 }
 
 /*
- * The largest user stack that leaves room for the rest of the sample, counted
- * here by hand: 8 bytes of header; one word each for IP, the ABI, the stack's
- * size and dyn_size; 4 words of SIMD header and 2 of a register.
+ * The deepest callchain that leaves room for the rest of the sample, counted here
+ * by hand: 8 bytes of header; one word each for IP, the ABI and the number of
+ * callers; 4 words of SIMD header and 2 of a register.
  */
 static void refuses_the_first_too_large(struct kunit *test)
 {
-	unsigned int largest = round_down(U16_MAX, 8) - 8 - 4 * 8 - (4 + 2) * 8;
+	unsigned int largest = U16_MAX / 8 - 1 - 3 - (4 + 2) - PERF_MAX_CONTEXTS_PER_STACK;
 	struct perf_event_attr attr = {
 		.sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_REGS_USER |
-			       PERF_SAMPLE_STACK_USER,
+			       PERF_SAMPLE_CALLCHAIN,
 		.sample_simd_regs_enabled = 1,
 		.sample_simd_vec_reg_qwords = 2,
 		.sample_simd_vec_reg_user = 1,
 	};
 
-	attr.sample_stack_user = largest + 8;
+	attr.sample_max_stack = largest + 1;
 	KUNIT_EXPECT_EQ(test, perf_simd_regs_validate(&attr), -EINVAL);
 
-	/* The bound may be rounded up, by less than these 64 bytes. */
-	attr.sample_stack_user = largest - 64;
+	/* The bound may be rounded up, by less than 8 words. */
+	attr.sample_max_stack = largest - 8;
+	KUNIT_EXPECT_NE(test, perf_simd_regs_validate(&attr), -EINVAL);
+
+	/* A user stack is cut, so that it leaves room for any registers. */
+	attr.sample_type |= PERF_SAMPLE_STACK_USER;
+	attr.sample_max_stack = 0;
+	attr.sample_stack_user = round_down(U16_MAX, 8);
 	KUNIT_EXPECT_NE(test, perf_simd_regs_validate(&attr), -EINVAL);
 }
 
@@ -157,7 +164,7 @@ static void output(struct fake_ring *ring, const struct perf_simd_regs *simd,
 	perf_simd_regs_output(&handle, simd);
 
 	memcpy(result, ring->page[0] + PAGE_SIZE - first, first);
-	memcpy(result + first, ring->page[1], simd->layout->bytes - first);
+	memcpy(result + first, ring->page[1], simd->bytes - first);
 }
 
 struct source {
@@ -221,6 +228,7 @@ static void describe(struct described *to, const struct source *src,
 	perf_simd_add_regs(layout, pred, &word, 1);
 
 	to->regs.layout = layout;
+	to->regs.bytes = layout->bytes;
 	to->regs.source[PERF_SIMD_HEAD] = layout->head;
 	to->regs.source[LOW] = src->low;
 	to->regs.source[MIDDLE] = middle_is_zero ? NULL : src->middle;
@@ -236,7 +244,7 @@ static void expect_output(struct kunit *test, struct fake_ring *ring,
 {
 	unsigned int first;
 
-	KUNIT_ASSERT_EQ(test, what->layout.bytes, bytes);
+	KUNIT_ASSERT_EQ(test, what->regs.bytes, bytes);
 	for (first = sizeof(u64); first <= bytes; first += sizeof(u64)) {
 		output(ring, &what->regs, first, got);
 		KUNIT_ASSERT_MEMEQ_MSG(test, got, want, bytes,
@@ -323,6 +331,7 @@ static void gathers_spaced_registers(struct kunit *test)
 	perf_simd_add_regs(&what->layout, vec, &wide, 1);
 	perf_simd_add_regs(&what->layout, pred, odd, ARRAY_SIZE(odd));
 	what->regs.layout = &what->layout;
+	what->regs.bytes = what->layout.bytes;
 	what->regs.source[1] = src->wide;
 	what->regs.source[2] = src->odd;
 
@@ -341,13 +350,12 @@ struct level {
 
 static void sample(struct level *level)
 {
-	struct perf_regs regs = { .abi = PERF_SAMPLE_REGS_ABI_64 };
-	struct pt_regs pt_regs = {};
+	struct perf_sample_data data = {};
 
 	preempt_disable();
-	perf_simd_regs_begin_sample();
-	perf_simd_regs_prepare(level->event, &regs, PERF_SIMD_USER, &pt_regs);
-	level->simd = regs.simd;
+	perf_simd_regs_begin_sample(&data);
+	level->simd = data.regs_user.simd;
+	perf_simd_regs_end_sample(&data, level->event);
 	preempt_enable();
 }
 
@@ -407,6 +415,60 @@ static void levels_have_their_own_buffers(struct kunit *test)
 	KUNIT_EXPECT_PTR_NE(test, softirq.simd, hardirq.simd);
 }
 
+/* Samples of one level: each has its own description, and the first one the state */
+static void nested_samples_have_their_own_place(struct kunit *test)
+{
+	struct perf_event *event = kunit_kzalloc(test, sizeof(*event), GFP_KERNEL);
+	struct perf_sample_data first = {}, second = {}, third = {}, next = {};
+	bool may_save[4], has_saved[3];
+	struct perf_simd_buf *buf;
+
+	KUNIT_ASSERT_NOT_NULL(test, event);
+	event->attr.sample_type = PERF_SAMPLE_REGS_USER;
+	event->attr.sample_simd_regs_enabled = 1;
+	KUNIT_ASSERT_EQ(test, perf_simd_regs_init_event(event), 0);
+
+	preempt_disable();
+	perf_simd_regs_begin_sample(&first);
+	buf = first.regs_user.simd->buf;
+	buf->saved = 1;
+	may_save[0] = perf_simd_may_save(buf);
+	has_saved[0] = perf_simd_has_saved(buf, 1);
+
+	/* An overflow in a sample neither forgets nor shares what that has saved. */
+	perf_simd_regs_begin_overflow();
+	perf_simd_regs_begin_sample(&second);
+	may_save[1] = perf_simd_may_save(buf);
+	has_saved[1] = perf_simd_has_saved(buf, 1);
+	perf_simd_regs_begin_sample(&third);
+	may_save[2] = perf_simd_may_save(buf);
+	perf_simd_regs_end_sample(&third, event);
+	perf_simd_regs_end_sample(&second, event);
+	perf_simd_regs_end_overflow();
+
+	may_save[3] = perf_simd_may_save(buf);
+	has_saved[2] = perf_simd_has_saved(buf, 1);
+	perf_simd_regs_end_sample(&first, event);
+
+	perf_simd_regs_begin_sample(&next);
+	KUNIT_EXPECT_EQ(test, buf->saved, 0);
+	perf_simd_regs_end_sample(&next, event);
+	KUNIT_EXPECT_EQ(test, buf->depth, 0);
+	preempt_enable();
+	perf_simd_regs_free_event(event);
+
+	KUNIT_EXPECT_NOT_NULL(test, second.regs_user.simd);
+	KUNIT_EXPECT_PTR_NE(test, first.regs_user.simd, second.regs_user.simd);
+	KUNIT_EXPECT_PTR_NE(test, first.regs_user.simd, first.regs_intr.simd);
+	KUNIT_EXPECT_PTR_NE(test, first.regs_intr.simd, second.regs_intr.simd);
+	KUNIT_EXPECT_NULL(test, third.regs_user.simd);
+	KUNIT_EXPECT_NULL(test, third.regs_intr.simd);
+	KUNIT_EXPECT_PTR_EQ(test, next.regs_user.simd, first.regs_user.simd);
+
+	KUNIT_EXPECT_TRUE(test, may_save[0] && !may_save[1] && !may_save[2] && may_save[3]);
+	KUNIT_EXPECT_TRUE(test, has_saved[0] && !has_saved[1] && has_saved[2]);
+}
+
 static struct kunit_case simd_regs_cases[] = {
 	KUNIT_CASE_PARAM(refuses_bad_attr, bad_attr_gen_params),
 	KUNIT_CASE(accepts_no_simd),
@@ -414,6 +476,7 @@ static struct kunit_case simd_regs_cases[] = {
 	KUNIT_CASE(gathers_the_right_bytes),
 	KUNIT_CASE(gathers_spaced_registers),
 	KUNIT_CASE(levels_have_their_own_buffers),
+	KUNIT_CASE(nested_samples_have_their_own_place),
 	{}
 };
 

@@ -15,11 +15,11 @@
  *	in memory
  *	  FP_STATE_FPSIMD		V
  *	  FP_STATE_SVE			Z, P; FFR if there is one in the mode
- *	  and is being replaced there	nothing
+ *	being replaced			nothing
  *
- * See fpsimd_regs_are_currents() and fpsimd_memory_is_currents() for how to
- * tell, fpsimd_syscall_enter() for what becomes of SVE in a system call. It
- * follows that a KVM guest's registers are never shown.
+ * See fpsimd_find_current_state() for how to tell, fpsimd_syscall_enter() for what
+ * becomes of SVE in a system call. It follows that a KVM guest's registers are
+ * never shown.
  *
  * What each side of a sample shows:
  *
@@ -29,14 +29,14 @@
  *				  in sections of its own, and what is left in
  *				  them then can be any task's
  *
- * All of it is user state of the host, so an event that excludes one of these
- * has nothing to show. 32-bit tasks have V0-V15. They can neither read nor
- * write the others, and the kernel does not clear them either.
+ * As with the general purpose registers, exclude_user and the like say which hits
+ * count, not what a sample has. 32-bit tasks have V0-V15: they can neither read nor
+ * write the others.
  */
 #include <linux/bitops.h>
 #include <linux/compat.h>
 #include <linux/cpufeature.h>
-#include <linux/irqflags.h>
+#include <linux/lockdep.h>
 #include <linux/math.h>
 #include <linux/minmax.h>
 #include <linux/perf_event.h>
@@ -56,6 +56,9 @@
 #define STATE_FFR	BIT_ULL(3)
 #define STATE_PREDS	(STATE_P | STATE_FFR)
 #define STATE_SVE	(STATE_Z | STATE_PREDS)
+
+/* A bit of sample_regs_*: the length of vectors outside of streaming mode */
+#define REG_VG		BIT_ULL(PERF_REG_ARM64_VG)
 
 /* The V registers that a 32-bit task has, as Q0-Q15 */
 #define COMPAT_VREGS	GENMASK_U32(15, 0)
@@ -166,6 +169,7 @@ static u64 supported_state(void)
 	return state;
 }
 
+/* Registers that arm64 has not */
 static int validate_side(const struct perf_event_attr *attr,
 			 enum perf_simd_side side)
 {
@@ -179,7 +183,7 @@ static int validate_side(const struct perf_event_attr *attr,
 	if (fls64(vec) > PERF_ARM64_SIMD_VEC_REGS || fls(pred) > PERF_ARM64_SIMD_PRED_REGS)
 		return -EINVAL;
 
-	return gprs ? perf_reg_validate(gprs) : 0;
+	return gprs & ~(GENMASK_U64(PERF_REG_ARM64_MAX - 1, 0) | REG_VG) ? -EINVAL : 0;
 }
 
 /**
@@ -215,17 +219,20 @@ int arch_perf_simd_regs_validate(const struct perf_event_attr *attr)
 
 	if (vec * sizeof(u64) > max_vl() || pred > pred_qwords(max_vl()))
 		return -EOPNOTSUPP;
+	if ((attr->sample_regs_user | attr->sample_regs_intr) & REG_VG &&
+	    !system_supports_sve())
+		return -EOPNOTSUPP;
 
 	return state & ~supported_state() ? -EOPNOTSUPP : 0;
 }
 
 /**
  * arch_perf_wants_simd_regs - are an event's registers to be found here?
- * @attr: the event's attribute
+ * @event: the event, its attribute valid
  */
-bool arch_perf_wants_simd_regs(const struct perf_event_attr *attr)
+bool arch_perf_wants_simd_regs(struct perf_event *event)
 {
-	return attr->sample_simd_regs_enabled;
+	return event->attr.sample_simd_regs_enabled;
 }
 
 static void add_vectors(struct perf_simd_layout *layout, u32 mask,
@@ -266,20 +273,20 @@ static void lay_out(struct perf_simd_layout *layout, const struct simd_request *
 
 /**
  * arch_perf_simd_regs_init_event - work out what an event's samples need
- * @attr: the event's attribute
+ * @event: the event
  * @simd: zeroed; gets the parts of the state for each side, and the layout of a
  *	sample that has V registers
  *
  * All of sample_regs_* is had without the state, VG included.
  */
-void arch_perf_simd_regs_init_event(const struct perf_event_attr *attr,
+void arch_perf_simd_regs_init_event(struct perf_event *event,
 				    struct perf_simd_event *simd)
 {
 	enum perf_simd_side side;
 	struct simd_request req;
 
 	for (side = 0; side < PERF_SIMD_SIDES; side++) {
-		get_request(attr, side, &req);
+		get_request(&event->attr, side, &req);
 		simd->state[side] = request_state(&req);
 		if (!req.vec)
 			continue;
@@ -304,12 +311,6 @@ size_t arch_perf_simd_regs_size(void)
 			     PERF_ARM64_SIMD_PRED_REGS * pred_bytes(vl));
 }
 
-/* Nothing of what can be shown here is of interest to such an event. */
-static bool excludes_all(const struct perf_event_attr *attr)
-{
-	return attr->exclude_user || attr->exclude_host;
-}
-
 /* What to save: if anything of @state has to be, all that is asked for as well. */
 static u64 missing(const struct perf_simd_buf *buf, u64 state)
 {
@@ -320,7 +321,7 @@ static const void *live_vregs(struct perf_simd_buf *buf)
 {
 	struct live_state *live = (void *)buf->state;
 
-	if (missing(buf, STATE_V)) {
+	if (!perf_simd_has_saved(buf, STATE_V)) {
 		fpsimd_save_vregs(&live->fpsimd);
 		buf->saved |= STATE_V;
 	}
@@ -372,6 +373,11 @@ static void find_live(struct perf_simd_buf *buf, u64 state, struct simd_source *
 {
 	u64 trusted = sve_live_preds_are_sound() ? STATE_SVE : STATE_Z;
 
+	/* Nothing is saved inside of another sample, and V can be less than the task has. */
+	if (!perf_simd_may_save(buf) &&
+	    (state != STATE_V || !perf_simd_has_saved(buf, STATE_V)))
+		return;
+
 	if (state & trusted &&
 	    __this_cpu_read(fpsimd_last_state.to_save) == FP_STATE_CURRENT) {
 		if (is_streaming())
@@ -403,16 +409,22 @@ static void find_saved(struct simd_source *src)
 	}
 }
 
-/* Find the user state of current. Interrupts are disabled. */
+/* Find the user state of current. */
 static void find_source(struct perf_simd_buf *buf, u64 state, struct simd_source *src)
 {
 	if (current->flags & (PF_KTHREAD | PF_USER_WORKER))
 		return;
 
-	if (fpsimd_regs_are_currents())
+	switch (fpsimd_find_current_state()) {
+	case FPSIMD_IN_REGS:
 		find_live(buf, state, src);
-	else if (fpsimd_memory_is_currents())
+		break;
+	case FPSIMD_IN_MEMORY:
 		find_saved(src);
+		break;
+	case FPSIMD_NOWHERE:
+		break;
+	}
 }
 
 /* What of a request the source has */
@@ -433,36 +445,36 @@ static void limit_request(struct simd_request *req, const struct simd_source *sr
 
 /**
  * arch_perf_simd_regs_capture - find the registers of one side of a sample
- * @event: the event, which samples SIMD registers on either side
+ * @event: the event, which has SIMD registers, be it on the other side
  * @side: which side
  * @pt_regs: registers of the interrupted context; only its mode is looked at
- * @buf: where to save live registers, and to describe what there is
+ * @simd: gets where the registers are; its buffer is where live ones are saved
  *
- * Context: any, NMI included, with preemption disabled.
- * Return: false if there is nothing that can be trusted, or nothing to show.
+ * Context: any, NMI included, with interrupts disabled.
+ * Return: what the event asks for, of which @simd->layout has as much as there is;
+ * 0 if there is nothing that can be trusted, or nothing to show.
  */
-bool arch_perf_simd_regs_capture(struct perf_event *event,
-				 enum perf_simd_side side,
-				 struct pt_regs *pt_regs,
-				 struct perf_simd_buf *buf)
+u64 arch_perf_simd_regs_capture(struct perf_event *event,
+				enum perf_simd_side side,
+				struct pt_regs *pt_regs,
+				struct perf_simd_regs *simd)
 {
-	struct perf_simd_regs *simd = &buf->regs[side];
-	struct live_state *live = (void *)buf->state;
+	struct live_state *live = (void *)simd->buf->state;
 	u64 state = event->simd->state[side];
 	struct simd_source src = {};
 	struct simd_request req;
 
-	if (!state || excludes_all(&event->attr) ||
-	    (side == PERF_SIMD_INTR && !user_mode(pt_regs)))
-		return false;
+	lockdep_assert_irqs_disabled();
 
-	scoped_guard(irqsave)
-		find_source(buf, state, &src);
+	if (!state || (side == PERF_SIMD_INTR && !user_mode(pt_regs)))
+		return 0;
+
+	find_source(simd->buf, state, &src);
 
 	get_request(&event->attr, side, &req);
 	limit_request(&req, &src);
 	if (!req.vec && !req.pred)
-		return false;
+		return 0;
 
 	simd->source[SOURCE_VEC] = src.z ?: src.v;
 	simd->source[SOURCE_PRED] = src.preds;
@@ -470,9 +482,12 @@ bool arch_perf_simd_regs_capture(struct perf_event *event,
 
 	/* The event's own layout is that of V registers. */
 	if (src.z || req.pred || is_compat_task()) {
+		/* The place for another one is where live registers are saved. */
+		if (!perf_simd_may_save(simd->buf))
+			return 0;
 		lay_out(&live->layout[side], &req, src.z ? src.vl : V_BYTES, src.vl);
 		simd->layout = &live->layout[side];
 	}
 
-	return true;
+	return state;
 }

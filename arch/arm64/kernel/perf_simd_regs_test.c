@@ -27,6 +27,7 @@ struct shape {
 	u32 pred;
 	bool bad;		/* on any arm64 */
 	unsigned int vl;	/* the vectors needed, in bytes; 0 for no SVE */
+	bool vg;		/* SVE, and not streaming mode alone */
 };
 
 static const struct shape shapes[] = {
@@ -56,6 +57,10 @@ static const struct shape shapes[] = {
 	{ "predicate 17", .pred_qwords = 1, .pred = BIT(17), .bad = true },
 	{ "predicate 31", .pred_qwords = 1, .pred = BIT(31), .bad = true },
 	{ "X0 to PC", .regs = GENMASK(PERF_REG_ARM64_PC, 0) },
+	{ "VG", .regs = BIT_ULL(PERF_REG_ARM64_VG), .vg = true },
+	{ "VG and V", 2, .regs = BIT_ULL(PERF_REG_ARM64_VG), .vec = 1, .vg = true },
+	{ "register 45", .regs = BIT_ULL(PERF_REG_ARM64_VG - 1), .bad = true },
+	{ "register 47", .regs = BIT_ULL(PERF_REG_ARM64_VG + 1), .bad = true },
 	{ "register behind PC", .regs = BIT_ULL(PERF_REG_ARM64_MAX), .bad = true },
 	{ "register 63", .regs = BIT_ULL(63), .bad = true },
 };
@@ -102,6 +107,8 @@ static bool has_shape(const struct shape *shape)
 {
 	unsigned int longest = longest_vl();
 
+	if (shape->vg && !system_supports_sve())
+		return false;
 	if (shape->pred_qwords && !shape->vec_qwords)
 		return longest && (longest + 63) / 64 >= shape->pred_qwords;
 
@@ -118,16 +125,18 @@ static void knows_the_shapes(struct kunit *test)
 {
 	const struct shape *shape = test->param_value;
 	struct perf_simd_event *simd;
-	struct perf_event_attr attr;
+	struct perf_event *event;
 	enum perf_simd_side side;
 	int ret;
 
+	event = kunit_kzalloc(test, sizeof(*event), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, event);
 	simd = kunit_kzalloc(test, sizeof(*simd), GFP_KERNEL);
 	KUNIT_ASSERT_NOT_NULL(test, simd);
 
 	for (side = 0; side < PERF_SIMD_SIDES; side++) {
-		get_attr(shape, side, &attr);
-		ret = perf_simd_regs_validate(&attr);
+		get_attr(shape, side, &event->attr);
+		ret = perf_simd_regs_validate(&event->attr);
 
 		if (shape->bad || !has_shape(shape)) {
 			KUNIT_EXPECT_EQ(test, ret, shape->bad ? -EINVAL : -EOPNOTSUPP);
@@ -136,7 +145,7 @@ static void knows_the_shapes(struct kunit *test)
 
 		KUNIT_EXPECT_EQ(test, ret, 0);
 		memset(simd, 0, sizeof(*simd));
-		arch_perf_simd_regs_init_event(&attr, simd);
+		arch_perf_simd_regs_init_event(event, simd);
 		KUNIT_EXPECT_EQ(test, !!simd->state[side], shape->vec || shape->pred);
 		KUNIT_EXPECT_EQ(test, simd->state[!side], 0);
 		KUNIT_EXPECT_EQ(test, simd->layout[side].bytes, v_bytes(shape));
@@ -176,21 +185,23 @@ struct shown {
 
 static struct shown look(struct perf_event *event, unsigned long pstate)
 {
-	struct perf_regs regs = { .abi = PERF_SAMPLE_REGS_ABI_64 };
 	struct pt_regs pt_regs = { .pstate = pstate };
-	struct shown shown;
+	struct perf_sample_data data = {
+		.regs_user.abi = PERF_SAMPLE_REGS_ABI_64,
+		.regs_intr.abi = PERF_SAMPLE_REGS_ABI_64,
+	};
 
 	preempt_disable();
-	perf_simd_regs_begin_sample();
-	shown.user = perf_simd_regs_prepare(event, &regs, PERF_SIMD_USER, &pt_regs) ||
-		     regs.abi != PERF_SAMPLE_REGS_ABI_64;
-
-	regs.abi = PERF_SAMPLE_REGS_ABI_64;
-	shown.intr = perf_simd_regs_prepare(event, &regs, PERF_SIMD_INTR, &pt_regs) ||
-		     regs.abi != PERF_SAMPLE_REGS_ABI_64;
+	perf_simd_regs_begin_sample(&data);
+	perf_simd_regs_prepare(&data, event, PERF_SIMD_USER, &pt_regs);
+	perf_simd_regs_prepare(&data, event, PERF_SIMD_INTR, &pt_regs);
+	perf_simd_regs_end_sample(&data, event);
 	preempt_enable();
 
-	return shown;
+	return (struct shown) {
+		.user = data.regs_user.abi != PERF_SAMPLE_REGS_ABI_64,
+		.intr = data.regs_intr.abi != PERF_SAMPLE_REGS_ABI_64,
+	};
 }
 
 /* It has no user state, whatever the pt_regs look like. */

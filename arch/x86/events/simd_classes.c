@@ -16,6 +16,7 @@
 #include <asm/fpu/types.h>
 #include <asm/fpu/xstate.h>
 
+#include "perf_event.h"
 #include "simd_regs.h"
 
 /* Registers first..first+nr-1 of a class, stored alike. */
@@ -161,6 +162,15 @@ static u64 request_state(const struct simd_request *req)
 	return state;
 }
 
+/* The components that hold words of sample_regs_* */
+static u64 ext_state(const struct simd_request *req, const struct perf_event_attr *attr)
+{
+	if (!attr->sample_simd_regs_enabled)
+		return request_state(&req[0]);
+
+	return request_state(&req[REQ_EGPR]) | request_state(&req[REQ_SSP]);
+}
+
 /**
  * simd_wanted_state - the XSAVE components that hold what a side asks for
  * @attr: an event's attribute
@@ -181,13 +191,18 @@ u64 simd_wanted_state(const struct perf_event_attr *attr, enum perf_simd_side si
 	return state;
 }
 
-/* The components that tasks have on this machine. */
+/* The components that registers of these classes are in */
+#define SIMD_STATE	(XFEATURE_MASK_SSE | XFEATURE_MASK_YMM | XFEATURE_MASK_OPMASK | \
+			 XFEATURE_MASK_ZMM_Hi256 | XFEATURE_MASK_Hi16_ZMM | \
+			 XFEATURE_MASK_APX | XFEATURE_MASK_CET_USER)
+
+/* Those of them that tasks have on this machine. */
 static u64 supported_state(void)
 {
 	u64 state = 0;
 
 	if (cpu_feature_enabled(X86_FEATURE_XSAVE))
-		state = fpu_kernel_cfg.default_features;
+		state = fpu_kernel_cfg.default_features & SIMD_STATE;
 
 	if (!IS_ENABLED(CONFIG_X86_64))
 		state &= XFEATURE_MASK_SSE | XFEATURE_MASK_YMM;
@@ -241,20 +256,29 @@ int arch_perf_simd_regs_validate(const struct perf_event_attr *attr)
 	return state & ~supported_state() ? -EOPNOTSUPP : 0;
 }
 
+/* Does the PMU record the registers, so that they are not looked for elsewhere? */
+static bool is_precise(struct perf_event *event)
+{
+	return event->attr.precise_ip && event->pmu && is_x86_event(event);
+}
+
 /**
  * arch_perf_wants_simd_regs - are an event's registers to be found here?
- * @attr: the event's attribute
+ * @event: the event, its attribute valid and its PMU known
  *
  * XMM registers that are asked for in the older way are, unless the event is
  * precise: those come with the PEBS record.
  */
-bool arch_perf_wants_simd_regs(const struct perf_event_attr *attr)
+bool arch_perf_wants_simd_regs(struct perf_event *event)
 {
+	const struct perf_event_attr *attr = &event->attr;
+
 	if (attr->sample_simd_regs_enabled)
 		return true;
 
-	return !attr->precise_ip && supported_state() &&
-	       (attr->sample_regs_user | attr->sample_regs_intr) & PERF_REG_EXTENDED_MASK;
+	return !is_precise(event) && supported_state() &&
+	       (sampled_regs(attr, PERF_SIMD_USER) |
+		sampled_regs(attr, PERF_SIMD_INTR)) & PERF_REG_EXTENDED_MASK;
 }
 
 static void add_request(struct perf_simd_layout *layout, const struct simd_request *req)
@@ -286,23 +310,42 @@ static void lay_out(const struct simd_request *req, struct perf_simd_layout *lay
 	add_request(layout, pred);
 }
 
+/*
+ * The levels at which the PMUs of the CPU take samples: in their NMI, or in Xen's
+ * interrupt. PEBS records are drained whenever an event is read or scheduled, too.
+ */
+static unsigned int sample_levels(const struct perf_event *event,
+				  const struct perf_simd_event *simd)
+{
+	if (!event->pmu || event->pmu->task_ctx_nr != perf_hw_context || simd->precise)
+		return 0;
+
+	return BIT(PERF_SIMD_NMI) |
+	       (cpu_feature_enabled(X86_FEATURE_XENPV) ? BIT(PERF_SIMD_HARDIRQ) : 0);
+}
+
 /**
  * arch_perf_simd_regs_init_event - work out what an event's samples need
- * @attr: the event's attribute
- * @simd: zeroed; gets the components and the layout of each side, and which
- *	sample_regs_* are not in pt_regs
+ * @event: the event
+ * @simd: zeroed; gets the components and the layout of each side, which
+ *	sample_regs_* are not in pt_regs, and how the event is sampled
  */
-void arch_perf_simd_regs_init_event(const struct perf_event_attr *attr,
+void arch_perf_simd_regs_init_event(struct perf_event *event,
 				    struct perf_simd_event *simd)
 {
+	const struct perf_event_attr *attr = &event->attr;
 	struct simd_request req[NR_REQS];
 	enum perf_simd_side side;
 
 	for (side = 0; side < PERF_SIMD_SIDES; side++) {
 		simd->state[side] = simd_wanted_state(attr, side);
 		get_requests(attr, side, req);
+		simd->ext_state[side] = ext_state(req, attr);
 		lay_out(req, &simd->layout[side]);
 	}
+
+	simd->precise = is_precise(event);
+	simd->levels = sample_levels(event, simd);
 
 	simd->ext_regs = attr->sample_simd_regs_enabled ? SIMD_EGPRS | SIMD_SSP :
 							  PERF_REG_EXTENDED_MASK;

@@ -3,14 +3,7 @@
  * SIMD registers in samples, the x86 part: finds a source that can be trusted
  * and describes where in it the registers are.
  *
- * Where current's user state is. All of it is read by an NMI or interrupt on
- * the CPU that runs current, and written in an order to suit that:
- *
- *	fpu->__task_fpstate set	  there: the registers and fpu->fpstate are a
- *				  KVM guest's
- *	TIF_NEED_FPU_LOAD clear	  in the registers
- *	fpu->in_flux set	  nowhere: fpu->fpstate is being rewritten
- *	else			  in fpu->fpstate
+ * Where current's user state is, the FPU code tells: asm/fpu/user_state.h.
  *
  * What each side of a sample shows:
  *
@@ -28,6 +21,9 @@
  * above, and the record is shown in place of the registers; the user side is as
  * above, unless the record is too old for that.
  *
+ * A sample that is taken while another one is written has nothing saved for it:
+ * it shows a record, or the state in memory, or nothing.
+ *
  * Both formats of XSAVE are understood. A component that XSTATE_BV does not
  * have is in its initial state, all zeros, which is as good as any other.
  */
@@ -38,71 +34,47 @@
 #include <linux/sched.h>
 #include <linux/string.h>
 
-#include <asm/fpu/api.h>
 #include <asm/fpu/types.h>
+#include <asm/fpu/user_state.h>
 #include <asm/fpu/xstate.h>
 
 #include "simd_regs.h"
 
-static bool has_user_state(void)
-{
-	return !(current->flags & (PF_KTHREAD | PF_USER_WORKER));
-}
-
 /* Do the registers hold current's user state? */
 static bool regs_are_currents(void)
 {
-	return has_user_state() && !test_thread_flag(TIF_NEED_FPU_LOAD) &&
-	       !READ_ONCE(x86_task_fpu(current)->__task_fpstate);
-}
+	const struct fpstate *fpstate;
 
-/* Does the kernel use the registers, and is the rest in them current's? */
-static bool regs_are_kernels(void)
-{
-	struct fpu *fpu;
-
-	if (this_cpu_read(kernel_fpu_allowed) || !has_user_state())
-		return false;
-
-	fpu = x86_task_fpu(current);
-
-	return this_cpu_read(fpu_fpregs_last_owner) == fpu &&
-	       fpu->last_cpu == smp_processor_id() &&
-	       !READ_ONCE(fpu->__task_fpstate);
+	return fpu_find_user_state(&fpstate) == FPU_USER_IN_REGS;
 }
 
 static const struct xregs_state *live_regs(struct perf_simd_buf *buf, u64 state)
 {
 	struct xregs_state *xsave = (void *)buf->state;
 
-	if (state & ~buf->saved) {
-		buf->saved = state | buf->asked;
-		xsave_regs(xsave, buf->saved);
-	}
+	if (perf_simd_has_saved(buf, state))
+		return xsave;
+	if (!perf_simd_may_save(buf))
+		return NULL;
+
+	buf->saved = state | buf->asked;
+	xsave_regs(xsave, buf->saved);
 
 	return xsave;
 }
 
 static const struct xregs_state *user_regs(struct perf_simd_buf *buf, u64 state)
 {
-	struct fpstate *task_fpstate;
-	struct fpu *fpu;
+	const struct fpstate *fpstate;
 
-	if (!has_user_state())
-		return NULL;
-
-	fpu = x86_task_fpu(current);
-	task_fpstate = READ_ONCE(fpu->__task_fpstate);
-	if (task_fpstate)
-		return &task_fpstate->regs.xsave;
-
-	if (!test_thread_flag(TIF_NEED_FPU_LOAD))
+	switch (fpu_find_user_state(&fpstate)) {
+	case FPU_USER_IN_REGS:
 		return live_regs(buf, state);
-
-	if (READ_ONCE(fpu->in_flux))
+	case FPU_USER_IN_MEMORY:
+		return &fpstate->regs.xsave;
+	default:
 		return NULL;
-
-	return &fpu->fpstate->regs.xsave;
+	}
 }
 
 /* A place that has all of what a side asks for, or none if both are NULL. */
@@ -155,6 +127,13 @@ static bool same_regs(const struct perf_simd_record *record,
 	return true;
 }
 
+/* The record of the sample in progress: an event that is not precise has none. */
+static const struct perf_simd_record *record_of(struct perf_event *event,
+						const struct perf_simd_buf *buf)
+{
+	return event->simd->precise ? buf->record : NULL;
+}
+
 /*
  * A record of user mode has current's registers. All of a side comes from one
  * place, so that no register is put together from two moments.
@@ -162,12 +141,12 @@ static bool same_regs(const struct perf_simd_record *record,
 static struct simd_source user_hit(struct perf_event *event, enum perf_simd_side side,
 				   struct perf_simd_buf *buf, u64 state)
 {
-	const struct perf_simd_record *record = buf->record;
+	const struct perf_simd_record *record = record_of(event, buf);
 
 	if (has_state(record, state))
 		return IN_RECORD(record);
 
-	if (event->attr.precise_ip && (side == PERF_SIMD_INTR || !record || !record->fresh))
+	if (event->simd->precise && (side == PERF_SIMD_INTR || !record || !record->fresh))
 		return NOWHERE;
 
 	return IN_XSAVE(user_regs(buf, state));
@@ -176,8 +155,10 @@ static struct simd_source user_hit(struct perf_event *event, enum perf_simd_side
 static struct simd_source kernel_hit_user(struct perf_event *event,
 					  struct perf_simd_buf *buf, u64 state)
 {
+	const struct perf_simd_record *record = record_of(event, buf);
+
 	/* By now the registers can be newer than the sample, or a later task's. */
-	if (event->attr.precise_ip && (!buf->record || !buf->record->fresh))
+	if (event->simd->precise && (!record || !record->fresh))
 		return NOWHERE;
 
 	return IN_XSAVE(user_regs(buf, state));
@@ -191,26 +172,22 @@ static struct simd_source kernel_hit_user(struct perf_event *event,
 static struct simd_source kernel_hit_intr(struct perf_event *event,
 					  struct perf_simd_buf *buf, u64 state)
 {
-	const struct perf_simd_record *record = buf->record;
+	const struct perf_simd_record *record = record_of(event, buf);
 	const struct xregs_state *xsave;
 
-	/* A guest was hit: what is here belongs to the way out of it. */
-	if (perf_guest_state())
-		return NOWHERE;
-
-	if (event->attr.precise_ip && !has_state(record, state))
+	if (event->simd->precise && !has_state(record, state))
 		return NOWHERE;
 
 	if (regs_are_currents()) {
 		xsave = live_regs(buf, state);
-		if (!event->attr.precise_ip)
+		if (!xsave || !event->simd->precise)
 			return IN_XSAVE(xsave);
 
 		return same_regs(record, xsave, state) ? IN_RECORD(record) : NOWHERE;
 	}
 
-	if (event->simd->kernel && regs_are_kernels()) {
-		if (!event->attr.precise_ip)
+	if (event->simd->kernel && fpu_kernel_left_user_regs()) {
+		if (!event->simd->precise)
 			return IN_XSAVE(live_regs(buf, state));
 
 		/* Loading current's registers and coming here takes longer. */
@@ -220,46 +197,52 @@ static struct simd_source kernel_hit_intr(struct perf_event *event,
 	return NOWHERE;
 }
 
+/* A guest was hit: what is here belongs to the way out of it, or to another guest. */
+static bool is_guests(enum perf_simd_side side)
+{
+	return side == PERF_SIMD_INTR && perf_guest_state();
+}
+
 /**
  * arch_perf_simd_regs_capture - find the registers of one side of a sample
- * @event: the event, which samples SIMD registers on either side
+ * @event: the event, which has SIMD registers, be it on the other side
  * @side: which side
  * @pt_regs: registers of the interrupted context; only its mode is looked at
- * @buf: where to save live registers, and to describe what there is
+ * @simd: gets where the registers are; its buffer is where live ones are saved
  *
- * Context: any, NMI included, with preemption disabled.
- * Return: false if there is nothing that can be trusted, or nothing to show.
+ * Context: any, NMI included, with interrupts disabled.
+ * Return: the components of @event that can be trusted.
  */
-bool arch_perf_simd_regs_capture(struct perf_event *event,
-				 enum perf_simd_side side,
-				 struct pt_regs *pt_regs,
-				 struct perf_simd_buf *buf)
+u64 arch_perf_simd_regs_capture(struct perf_event *event,
+				enum perf_simd_side side,
+				struct pt_regs *pt_regs,
+				struct perf_simd_regs *simd)
 {
-	const void **source = buf->regs[side].source;
 	bool user = side == PERF_SIMD_USER;
-	bool kernel = !user && !user_mode(pt_regs);
 	u64 state = event->simd->state[side];
+	const void **source = simd->source;
 	struct simd_source src = NOWHERE;
-
-	if (!state)
-		return false;
+	u64 known = 0;
 
 	/* The kernel runs without the user's shadow stack: there SSP is 0. */
-	if (kernel) {
+	if (!user && !user_mode(pt_regs)) {
 		source[XFEATURE_CET_USER] = NULL;
+		known = state & XFEATURE_MASK_CET_USER;
 		state &= ~XFEATURE_MASK_CET_USER;
-		if (!state)
-			return true;
 	}
 
-	if (user_mode(pt_regs))
-		src = user_hit(event, side, buf, state);
-	else
-		src = user ? kernel_hit_user(event, buf, state) :
-			     kernel_hit_intr(event, buf, state);
-	if (!src.xsave && !src.record)
-		return false;
+	if (!state || is_guests(side))
+		return known;
 
+	if (user_mode(pt_regs))
+		src = user_hit(event, side, simd->buf, state);
+	else
+		src = user ? kernel_hit_user(event, simd->buf, state) :
+			     kernel_hit_intr(event, simd->buf, state);
+	if (!src.xsave && !src.record)
+		return known;
+
+	known |= state;
 	if (src.xsave) {
 		xstate_locate(src.xsave, state, source);
 	} else {
@@ -267,5 +250,5 @@ bool arch_perf_simd_regs_capture(struct perf_event *event,
 			source[__ffs64(state)] = src.record->component[__ffs64(state)];
 	}
 
-	return true;
+	return known;
 }

@@ -115,13 +115,16 @@ static void knows_the_classes(struct kunit *test)
 {
 	const struct shape *shape = test->param_value;
 	struct perf_simd_event *simd;
-	struct perf_event_attr attr;
 	enum perf_simd_side side;
+	struct perf_event *event;
 	int ret;
 
+	event = kunit_kzalloc(test, sizeof(*event), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, event);
+
 	for (side = 0; side < PERF_SIMD_SIDES; side++) {
-		get_attr(shape, side, &attr);
-		ret = perf_simd_regs_validate(&attr);
+		get_attr(shape, side, &event->attr);
+		ret = perf_simd_regs_validate(&event->attr);
 
 		if (shape->bad) {
 			KUNIT_EXPECT_EQ(test, ret, -EINVAL);
@@ -139,9 +142,11 @@ static void knows_the_classes(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, ret, 0);
 		simd = kunit_kzalloc(test, sizeof(*simd), GFP_KERNEL);
 		KUNIT_ASSERT_NOT_NULL(test, simd);
-		arch_perf_simd_regs_init_event(&attr, simd);
+		arch_perf_simd_regs_init_event(event, simd);
 		KUNIT_EXPECT_EQ(test, simd->state[side], shape->state);
 		KUNIT_EXPECT_EQ(test, simd->state[!side], 0);
+		KUNIT_EXPECT_EQ(test, simd->ext_state[side],
+				shape->regs & ~GPR(AX) ? shape->state : 0);
 		KUNIT_EXPECT_EQ(test, simd->layout[side].bytes, shape_bytes(shape));
 		KUNIT_EXPECT_EQ(test, simd->layout[!side].bytes, 0);
 	}
@@ -156,20 +161,28 @@ struct shown {
 	bool user, intr;
 };
 
+static bool shows(struct perf_event *event, struct perf_sample_data *data,
+		  struct perf_regs *regs, enum perf_simd_side side)
+{
+	struct pt_regs pt_regs = {};
+
+	regs->abi = PERF_SAMPLE_REGS_ABI_64;
+
+	/* The ABI alone, as no general purpose register is asked for */
+	return perf_simd_regs_prepare(data, event, side, &pt_regs) != sizeof(u64) ||
+	       regs->abi != PERF_SAMPLE_REGS_ABI_64;
+}
+
 static struct shown look(struct perf_event *event)
 {
-	struct perf_regs regs = { .abi = PERF_SAMPLE_REGS_ABI_64 };
-	struct pt_regs pt_regs = {};
+	struct perf_sample_data data = {};
 	struct shown shown;
 
 	preempt_disable();
-	perf_simd_regs_begin_sample();
-	shown.user = perf_simd_regs_prepare(event, &regs, PERF_SIMD_USER, &pt_regs) ||
-		     regs.abi != PERF_SAMPLE_REGS_ABI_64;
-
-	regs.abi = PERF_SAMPLE_REGS_ABI_64;
-	shown.intr = perf_simd_regs_prepare(event, &regs, PERF_SIMD_INTR, &pt_regs) ||
-		     regs.abi != PERF_SAMPLE_REGS_ABI_64;
+	perf_simd_regs_begin_sample(&data);
+	shown.user = shows(event, &data, &data.regs_user, PERF_SIMD_USER);
+	shown.intr = shows(event, &data, &data.regs_intr, PERF_SIMD_INTR);
+	perf_simd_regs_end_sample(&data, event);
 	preempt_enable();
 
 	return shown;

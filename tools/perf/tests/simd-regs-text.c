@@ -433,7 +433,7 @@ static int test__view(struct test_suite *t __maybe_unused, int subtest __maybe_u
 
 /*
  * JSON for events without the SIMD fields, where an XMM register has two bits, both or
- * just one, and with; then with a predicate that nobody has asked for.
+ * just one, and with; then with a predicate.
  */
 static const char json[] =
 	"{\"IP\": \"0x10\", \"XMM3\": \"0x00000000000000040000000000000003\", \"XMM4[0]\": \"0x0000000000000005\", \"XMM5[1]\": \"0x0000000000000006\"}\n"
@@ -466,11 +466,10 @@ static int test__json(struct test_suite *t __maybe_unused, int subtest __maybe_u
 	regs_dump__fprintf_json(fp, &regs, &simd, EM_X86_64, 0);
 	fputc('\n', fp);
 
-	regs.simd.data = data + 1;
+	regs.simd.data = data + 2;
 	regs.simd.nr_vectors = 0;
-	regs.simd.pred_mask = 6;
-	regs.simd.hidden_pred = 2;
-	regs.simd.nr_pred = 2;
+	regs.simd.pred_mask = 4;
+	regs.simd.nr_pred = 1;
 	regs.simd.pred_qwords = 1;
 	regs_dump__fprintf_json(fp, &regs, &simd, EM_X86_64, 0);
 	fputc('\n', fp);

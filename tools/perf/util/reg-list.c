@@ -19,6 +19,7 @@
 #include <linux/kernel.h>
 #include <linux/perf_event.h>
 
+#include "debug.h"
 #include "perf_regs.h"
 #include "reg-list.h"
 #include "../../arch/x86/include/uapi/asm/perf_regs.h"
@@ -247,7 +248,7 @@ static int add_gpr(struct reg_list *list, struct reg_avail *avail, const char *n
 
 	bits = find_name(avail, simd_ext_gprs(avail->e_machine), /*ext=*/true, name);
 	if (!bits)
-		return fail(why, size, "there is no such register");
+		return fail(why, size, "unknown register");
 
 	caps = reg_avail__caps(avail);
 	if (bits & ~caps->ext_gprs)
@@ -289,6 +290,7 @@ static const char *parse_nr(const char *str, unsigned int *nr)
 	return str + len;
 }
 
+/* zmm0-3, or zmm0-zmm3 */
 static bool parse_range(const char *item, struct reg_range *range)
 {
 	size_t len = strcspn(item, "0123456789");
@@ -303,8 +305,12 @@ static bool parse_range(const char *item, struct reg_range *range)
 		return false;
 	range->last = range->first;
 
-	if (*item == '-')
-		item = parse_nr(item + 1, &range->last);
+	if (*item == '-') {
+		item++;
+		if (!strncasecmp(item, range->prefix, len))
+			item += len;
+		item = parse_nr(item, &range->last);
+	}
 	return item && *item == '\0';
 }
 
@@ -342,7 +348,10 @@ int reg_list__add(struct reg_list *list, struct reg_avail *avail, const char *it
 	return 0;
 }
 
-/* Vectors are of the class with their width, predicates of any that they are in. */
+/*
+ * Vectors are of the class with their width, predicates of any that they are in. The
+ * user gets more registers than were asked for, and is told so.
+ */
 static void find_whole_classes(struct reg_list *list, const struct reg_avail *avail,
 			       const struct simd_regs_caps *caps)
 {
@@ -350,12 +359,20 @@ static void find_whole_classes(struct reg_list *list, const struct reg_avail *av
 	const struct simd_class *classes = simd_classes(avail->e_machine, &nr);
 
 	for (size_t i = 0; i < nr; i++) {
-		u64 mask = caps->class[i].mask;
+		u64 mask = caps->class[i].mask, some;
 
-		if (!classes[i].pred && list->vec && caps->class[i].qwords == list->vec_qwords)
+		if (!classes[i].pred && list->vec && caps->class[i].qwords == list->vec_qwords) {
 			list->whole_vec = mask;
-		else if (classes[i].pred && list->pred & mask)
+			some = list->vec & mask;
+		} else if (classes[i].pred && list->pred & mask) {
 			list->whole_pred |= mask;
+			some = list->pred & mask;
+		} else {
+			continue;
+		}
+		if (some != mask)
+			pr_warning("WARNING: This kernel samples only all of %s, or none: all are recorded.\n",
+				   classes[i].name);
 	}
 }
 

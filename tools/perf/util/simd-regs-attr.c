@@ -63,14 +63,10 @@ void record_opts__add_regs(struct record_opts *opts, const struct reg_list *list
 	simd->enabled |= list->vec || list->pred || list->ext_gprs;
 }
 
-/*
- * The mask to ask the kernel for. What is in it only for the sake of a whole class
- * is sampled, but not shown.
- */
-static u64 whole_class(u64 mask, u64 whole, u64 *hidden)
+/* The mask to ask a kernel for that takes whole classes only; @whole is 0 for others. */
+static u64 whole_class(u64 mask, u64 whole)
 {
-	*hidden = mask ? whole & ~mask : 0;
-	return mask | *hidden;
+	return mask ? mask | whole : 0;
 }
 
 /**
@@ -82,7 +78,6 @@ void evsel__config_sample_regs(struct evsel *evsel, const struct record_opts *op
 {
 	const struct simd_regs_request *simd = &opts->simd_regs;
 	struct perf_event_attr *attr = &evsel->core.attr;
-	struct simd_regs_hidden *hidden = &evsel->hidden_simd_regs;
 
 	if (record_opts__has_regs(opts, /*intr=*/true)) {
 		attr->sample_regs_intr = opts->sample_intr_regs;
@@ -99,15 +94,11 @@ void evsel__config_sample_regs(struct evsel *evsel, const struct record_opts *op
 
 	attr->sample_simd_regs_enabled = 1;
 	attr->sample_simd_vec_reg_qwords = simd->vec_qwords;
-	attr->sample_simd_vec_reg_intr = whole_class(simd->vec_intr, simd->whole_vec,
-						     &hidden->vec_intr);
-	attr->sample_simd_vec_reg_user = whole_class(simd->vec_user, simd->whole_vec,
-						     &hidden->vec_user);
+	attr->sample_simd_vec_reg_intr = whole_class(simd->vec_intr, simd->whole_vec);
+	attr->sample_simd_vec_reg_user = whole_class(simd->vec_user, simd->whole_vec);
 	attr->sample_simd_pred_reg_qwords = simd->pred_qwords;
-	attr->sample_simd_pred_reg_intr = whole_class(simd->pred_intr, simd->whole_pred,
-						      &hidden->pred_intr);
-	attr->sample_simd_pred_reg_user = whole_class(simd->pred_user, simd->whole_pred,
-						      &hidden->pred_user);
+	attr->sample_simd_pred_reg_intr = whole_class(simd->pred_intr, simd->whole_pred);
+	attr->sample_simd_pred_reg_user = whole_class(simd->pred_user, simd->whole_pred);
 }
 
 /* XMM registers at the interrupt, and nothing else that needs the SIMD fields. */
@@ -147,10 +138,7 @@ bool evsel__simd_regs_fallback(struct evsel *evsel, int err)
 	if (!(perf_intr_reg_mask(e_machine) & PERF_REG_EXTENDED_MASK))
 		return false;
 
-	/* There a mask can have any registers. */
-	attr->sample_regs_intr |= simd_legacy_xmm_bits(attr->sample_simd_vec_reg_intr &
-						       ~evsel->hidden_simd_regs.vec_intr);
-	memset(&evsel->hidden_simd_regs, 0, sizeof(evsel->hidden_simd_regs));
+	attr->sample_regs_intr |= simd_legacy_xmm_bits(attr->sample_simd_vec_reg_intr);
 	perf_event_attr__copy_simd_regs(attr, &none);
 
 	pr_debug2("%s: asking for XMM registers without the SIMD fields\n", evsel__name(evsel));

@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct evlist;
 struct evsel;
 struct perf_event_attr;
 struct record_opts;
@@ -33,18 +34,11 @@ struct simd_regs_request {
 	u32 whole_pred;
 };
 
-/** struct simd_regs_hidden - registers that only come with others of their class */
-struct simd_regs_hidden {
-	u64 vec_intr;
-	u64 vec_user;
-	u64 pred_intr;
-	u64 pred_user;
-};
-
 bool record_opts__has_regs(const struct record_opts *opts, bool intr);
 void record_opts__add_regs(struct record_opts *opts, const struct reg_list *list, bool intr);
 void evsel__config_sample_regs(struct evsel *evsel, const struct record_opts *opts);
 bool evsel__simd_regs_fallback(struct evsel *evsel, int err);
+bool evlist__drop_simd_regs(struct evlist *evlist, int err);
 int evsel__simd_regs_strerror(struct evsel *evsel, int err, char *msg, size_t size);
 void simd_regs__warn_dwarf(uint16_t e_machine);
 

@@ -12,7 +12,9 @@
 #include <linux/kernel.h>
 #include <linux/perf_event.h>
 
+#include "debug.h"
 #include "dwarf-regs.h"
+#include "evlist.h"
 #include "evsel.h"
 #include "perf_regs.h"
 #include "simd-regs.h"
@@ -32,6 +34,7 @@ static void names__add(struct names *names, const char *name)
 	scnprintf(names->text + len, sizeof(names->text) - len, "%s%s", len ? ", " : "", name);
 }
 
+/* Of this task, or of a CPU: those of an uncore PMU have no task. */
 static bool can_open(struct perf_event_attr attr)
 {
 	int fd;
@@ -41,6 +44,9 @@ static bool can_open(struct perf_event_attr attr)
 	attr.inherit = 0;
 	fd = sys_perf_event_open(&attr, /*pid=*/0, /*cpu=*/-1, /*group_fd=*/-1,
 				 PERF_FLAG_FD_CLOEXEC);
+	if (fd < 0)
+		fd = sys_perf_event_open(&attr, /*pid=*/-1, /*cpu=*/0, /*group_fd=*/-1,
+					 PERF_FLAG_FD_CLOEXEC);
 	if (fd < 0)
 		return false;
 	close(fd);
@@ -63,6 +69,29 @@ static struct perf_event_attr plain_attr(const struct perf_event_attr *attr, uin
 	if (plain.sample_type & PERF_SAMPLE_REGS_USER)
 		plain.sample_regs_user |= 1ULL << perf_arch_reg_ip(e_machine);
 	return plain;
+}
+
+/* The event without the registers that need the SIMD fields */
+static void drop_simd_regs(struct perf_event_attr *attr, uint16_t e_machine)
+{
+	const struct perf_event_attr none = {};
+
+	perf_event_attr__copy_simd_regs(attr, &none);
+	attr->sample_regs_intr &= ~simd_ext_gprs(e_machine);
+	attr->sample_regs_user &= ~simd_ext_gprs(e_machine);
+	if (!attr->sample_regs_intr)
+		attr->sample_type &= ~PERF_SAMPLE_REGS_INTR;
+	if (!attr->sample_regs_user && !(attr->sample_type & PERF_SAMPLE_STACK_USER))
+		attr->sample_type &= ~PERF_SAMPLE_REGS_USER;
+}
+
+/* The kernel has refused the event for these registers, and not for anything else. */
+static bool is_for_simd_regs(struct perf_event_attr attr, uint16_t e_machine)
+{
+	if (!attr.sample_simd_regs_enabled)
+		return false;
+	drop_simd_regs(&attr, e_machine);
+	return can_open(attr);
 }
 
 /* The event's vectors in another width, as far as there are that many. */
@@ -180,6 +209,47 @@ static int unsupported_strerror(struct evsel *evsel, char *msg, size_t size)
 	return len;
 }
 
+/**
+ * evlist__drop_simd_regs - let events that cannot sample the registers do without
+ * @evlist: the events of a session
+ * @err: what sys_perf_event_open() said of one of them, positive
+ *
+ * Where some of the events can sample the registers, the others need not end the
+ * session: they are recorded without, and a warning names them.
+ *
+ * Returns true if there are such events, and all of them are worth another try.
+ */
+bool evlist__drop_simd_regs(struct evlist *evlist, int err)
+{
+	struct names dropped = {};
+	uint16_t e_machine = EM_HOST;
+	struct evsel *pos;
+	bool sampled = false;
+
+	if (err != EOPNOTSUPP && err != EINVAL)
+		return false;
+
+	evlist__for_each_entry(evlist, pos)
+		sampled |= pos->core.attr.sample_simd_regs_enabled && can_open(pos->core.attr);
+	if (!sampled)
+		return false;
+
+	evlist__for_each_entry(evlist, pos) {
+		struct perf_event_attr *attr = &pos->core.attr;
+
+		if (!attr->sample_simd_regs_enabled || can_open(*attr) ||
+		    !is_for_simd_regs(*attr, e_machine))
+			continue;
+		drop_simd_regs(attr, e_machine);
+		names__add(&dropped, evsel__name(pos));
+	}
+	if (!dropped.text[0])
+		return false;
+	pr_warning("WARNING: Recorded without SIMD and extended registers, which they cannot sample: %s.\n",
+		   dropped.text);
+	return true;
+}
+
 /* What the registers and the stack of a sample take. */
 static u64 sample_bytes(const struct perf_event_attr *attr)
 {
@@ -206,7 +276,7 @@ int evsel__simd_regs_strerror(struct evsel *evsel, int err, char *msg, size_t si
 	struct perf_event_attr *attr = &evsel->core.attr;
 	struct utsname uts;
 
-	if (!attr->sample_simd_regs_enabled)
+	if (!attr->sample_simd_regs_enabled || (err != E2BIG && !is_for_simd_regs(*attr, EM_HOST)))
 		return 0;
 
 	switch (err) {

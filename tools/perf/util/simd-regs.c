@@ -139,25 +139,33 @@ static unsigned int nth_bit(u64 mask, unsigned int idx)
 	return mask ? __builtin_ctzll(mask) : 0;
 }
 
-/* The idx-th register of a sample. Returns its bit in the mask, or -1 for none. */
-static int simd_regs__reg(const struct simd_regs *simd, uint16_t e_machine, unsigned int idx,
-			  struct simd_reg *reg)
+/**
+ * simd_regs__next - one after the other, the registers in a sample
+ * @simd: the sample's vector and predicate registers
+ * @e_machine: the architecture of the sample
+ * @idx: 0 to begin with
+ * @reg: is filled in
+ *
+ * Returns false if there are no more registers.
+ */
+bool simd_regs__next(const struct simd_regs *simd, uint16_t e_machine, unsigned int *idx,
+		     struct simd_reg *reg)
 {
-	unsigned int bit;
+	unsigned int bit, i = (*idx)++;
 
-	reg->pred = idx >= simd->nr_vectors;
+	reg->pred = i >= simd->nr_vectors;
 	if (!reg->pred) {
-		bit = nth_bit(simd->vec_mask, idx);
+		bit = nth_bit(simd->vec_mask, i);
 		reg->qwords = simd->vector_qwords;
-		reg->data = simd->data + idx * simd->vector_qwords;
+		reg->data = simd->data + i * simd->vector_qwords;
 	} else {
-		idx -= simd->nr_vectors;
-		if (idx >= simd->nr_pred)
-			return -1;
-		bit = nth_bit(simd->pred_mask, idx);
+		i -= simd->nr_vectors;
+		if (i >= simd->nr_pred)
+			return false;
+		bit = nth_bit(simd->pred_mask, i);
 		reg->qwords = simd->pred_qwords;
 		reg->data = simd->data + simd->nr_vectors * simd->vector_qwords +
-			    idx * simd->pred_qwords;
+			    i * simd->pred_qwords;
 	}
 
 	reg->class = NULL;
@@ -167,32 +175,6 @@ static int simd_regs__reg(const struct simd_regs *simd, uint16_t e_machine, unsi
 		reg->class = arm64_class(simd, bit, reg->pred);
 
 	reg->nr = bit - (reg->class ? reg->class->first : 0);
-	return bit;
-}
-
-/**
- * simd_regs__next - one after the other, the registers in a sample
- * @simd: the sample's vector and predicate registers
- * @e_machine: the architecture of the sample
- * @idx: 0 to begin with
- * @reg: is filled in
- *
- * Those that nobody has asked for are left out.
- *
- * Returns false if there are no more registers.
- */
-bool simd_regs__next(const struct simd_regs *simd, uint16_t e_machine, unsigned int *idx,
-		     struct simd_reg *reg)
-{
-	u64 hidden;
-	int bit;
-
-	do {
-		bit = simd_regs__reg(simd, e_machine, (*idx)++, reg);
-		if (bit < 0)
-			return false;
-		hidden = reg->pred ? simd->hidden_pred : simd->hidden_vec;
-	} while (hidden >> bit & 1);
 	return true;
 }
 

@@ -20,6 +20,7 @@
 
 #include <asm/fpu/types.h>
 #include <asm/msr-index.h>
+#include <asm/shstk.h>
 
 #include "../perf_event.h"
 #include "../simd_regs.h"
@@ -62,7 +63,7 @@ static u64 recorded_state(struct perf_event *event)
 		return 0;
 
 	state = event->simd->state[PERF_SIMD_INTR];
-	if (is_recordable(event, PERF_SIMD_USER))
+	if (event->hw.flags & PERF_X86_EVENT_PEBS_SIMD_USER)
 		state |= event->simd->state[PERF_SIMD_USER];
 
 	return state;
@@ -72,11 +73,19 @@ static u64 recorded_state(struct perf_event *event)
  * intel_pebs_can_sample_simd - can a precise event have its SIMD registers?
  * @event: a precise event that is being opened, and has SIMD registers
  *
- * Records that go to Intel PT never become samples of the kernel's.
+ * Records that go to Intel PT never become samples of the kernel's. If so, the
+ * event's flags say whether the user side is recorded too: that takes a while to
+ * find out, and is asked whenever the event is enabled.
  */
 bool intel_pebs_can_sample_simd(struct perf_event *event)
 {
-	return !event->attr.aux_output && is_recordable(event, PERF_SIMD_INTR);
+	if (event->attr.aux_output || !is_recordable(event, PERF_SIMD_INTR))
+		return false;
+
+	if (is_recordable(event, PERF_SIMD_USER))
+		event->hw.flags |= PERF_X86_EVENT_PEBS_SIMD_USER;
+
+	return true;
 }
 
 /**
@@ -135,13 +144,12 @@ static void add_component(struct perf_simd_record *record, int xfeature, const v
 
 /**
  * adaptive_pebs_find_simd - find the SIMD registers of an adaptive record
- * @at: the record, of which format_size bytes can be read
+ * @at: the record, measured by adaptive_pebs_measure()
  * @record: gets what there is, in addition to what it has
  */
 void adaptive_pebs_find_simd(const void *at, struct perf_simd_record *record)
 {
 	const struct pebs_basic *basic = at;
-	const void *end = at + basic->format_size;
 
 	if (!(basic->format_group & PEBS_DATACFG_XMMS))
 		return;
@@ -152,22 +160,26 @@ void adaptive_pebs_find_simd(const void *at, struct perf_simd_record *record)
 	if (basic->format_group & PEBS_DATACFG_GP)
 		at += sizeof(struct pebs_gprs);
 
-	if (end - at >= (long)sizeof(struct pebs_xmm))
-		add_component(record, XFEATURE_SSE, at);
+	add_component(record, XFEATURE_SSE, at);
 }
 
 /*
  * The instruction that was hit can be a system call. Then the registers are those
  * after it, and the shadow stack is no longer that of the user.
+ *
+ * Without a shadow stack the task's SSP is 0, as XSAVE has it. The record has the
+ * register, in which can be what another task has left there.
  */
-static void add_ssp(struct perf_simd_record *record, const struct arch_pebs_gprs *gprs)
+static void add_ssp(struct perf_simd_record *record, const struct arch_pebs_gprs *gprs,
+		    bool shstk)
 {
+	const void *cet = (void *)&gprs->ssp - offsetof(struct cet_user_state, user_ssp);
+
 	if (!kernel_ip(gprs->ip))
-		add_component(record, XFEATURE_CET_USER,
-			      (void *)&gprs->ssp - offsetof(struct cet_user_state, user_ssp));
+		add_component(record, XFEATURE_CET_USER, shstk ? cet : NULL);
 }
 
-static void find_in_fragment(const struct arch_pebs_header *header,
+static void find_in_fragment(const struct arch_pebs_header *header, bool shstk,
 			     struct perf_simd_record *record)
 {
 	const struct arch_pebs_gprs *gprs;
@@ -180,7 +192,7 @@ static void find_in_fragment(const struct arch_pebs_header *header,
 		at += sizeof(struct arch_pebs_aux);
 	if (header->gpr) {
 		gprs = at;
-		add_ssp(record, gprs);
+		add_ssp(record, gprs, shstk);
 		at += sizeof(*gprs);
 	}
 
@@ -196,15 +208,16 @@ static void find_in_fragment(const struct arch_pebs_header *header,
 /**
  * arch_pebs_find_simd - find the SIMD registers of an architectural record
  * @at: the record, measured by arch_pebs_record_bytes()
+ * @shstk: the task that was hit has a shadow stack
  * @record: gets what there is, in addition to what it has
  */
-void arch_pebs_find_simd(const void *at, struct perf_simd_record *record)
+void arch_pebs_find_simd(const void *at, bool shstk, struct perf_simd_record *record)
 {
 	const struct arch_pebs_header *header;
 
 	do {
 		header = at;
-		find_in_fragment(header, record);
+		find_in_fragment(header, shstk, record);
 		at += header->size;
 	} while (arch_pebs_record_continued(header));
 }
@@ -225,19 +238,21 @@ int intel_pebs_simd_sample(struct perf_event *event, struct perf_sample_data *da
 			   struct pt_regs *regs, const void *at, bool pmi,
 			   pebs_sample_fn sample)
 {
+	const struct perf_simd_record *old;
 	struct perf_simd_record record;
 	int ret;
 
 	record.state = 0;
 	record.fresh = pmi && !(event->hw.flags & PERF_X86_EVENT_LARGE_PEBS);
+	/* Records are drained before another task runs: current was hit. */
 	if (at && x86_pmu.arch_pebs)
-		arch_pebs_find_simd(at, &record);
+		arch_pebs_find_simd(at, shstk_is_enabled(), &record);
 	else if (at && x86_pmu.intel_cap.pebs_baseline)
 		adaptive_pebs_find_simd(at, &record);
 
-	perf_simd_regs_set_record(&record);
+	old = perf_simd_regs_set_record(&record);
 	ret = sample(event, data, regs);
-	perf_simd_regs_set_record(NULL);
+	perf_simd_regs_set_record(old);
 
 	return ret;
 }

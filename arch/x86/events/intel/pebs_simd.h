@@ -20,7 +20,7 @@ bool intel_pebs_simd_can_wait(struct perf_event *event, enum perf_simd_side side
 u64 intel_pebs_simd_data_cfg(struct perf_event *event);
 u64 intel_pebs_simd_cfg_c(struct perf_event *event);
 void adaptive_pebs_find_simd(const void *at, struct perf_simd_record *record);
-void arch_pebs_find_simd(const void *at, struct perf_simd_record *record);
+void arch_pebs_find_simd(const void *at, bool shstk, struct perf_simd_record *record);
 int intel_pebs_simd_sample(struct perf_event *event, struct perf_sample_data *data,
 			   struct pt_regs *regs, const void *at, bool pmi,
 			   pebs_sample_fn sample);

@@ -157,46 +157,6 @@ test_legacy() {
   check "size of attrs, legacy $1" < "${dir}/output"
 }
 
-# Of whole classes those that have been asked for, in all that reads samples.
-test_whole() {
-  make_data whole "$1"
-
-  test_script whole "$1" <<- EOF
-	401136 ABI:6 IP:0x401136 \
-	YMM2:0x7ec00000000020037ec00000000020027ec00000000020017ec0000000002000 \
-	YMM15:0x7ec000000000f0037ec000000000f0027ec000000000f0017ec000000000f000 \
-	OPMASK7:0x94ed000000007000 \
-	ABI:6 SP:0x5000 \
-	YMM1:0x7ec00000000010037ec00000000010027ec00000000010017ec0000000001000 \
-	OPMASK6:0x94ed000000006000
-	EOF
-
-  expect <<- EOF
-	... hidden registers: vec 0x7ffb 0xfffd pred 0x7f 0xbf
-	... SIMD ABI nr_vectors 16 vector_qwords 4 nr_pred 8 pred_qwords 1
-	.... YMM[1][0] 0x7ec0000000001000
-	.... OPMASK[6] 0x94ed000000006000
-	... SIMD ABI nr_vectors 16 vector_qwords 4 nr_pred 8 pred_qwords 1
-	.... YMM[2][0] 0x7ec0000000002000
-	.... YMM[15][0] 0x7ec000000000f000
-	.... OPMASK[7] 0x94ed000000007000
-	EOF
-  perf report -D -i "${perfdata}" 2> /dev/null |
-    grep -a -e '^\.\.\. hidden' -e 'SIMD ABI' -e 'YMM\[[0-9]*\]\[0\]' -e 'OPMASK' \
-    > "${dir}/output" || true
-  check "report -D, whole $1" < "${dir}/output"
-
-  test_pipe whole "$1"
-  [ "$1" != "${native}" ] || test_inject whole "$1"
-
-  # A record that is too short for what is hidden hides nothing.
-  make_data whole-cut "$1"
-  test_script whole-cut "$1" <<- EOF
-	401136 ABI:6 IP:0x401136 XMM0:0x7ec00000000000017ec0000000000000 \
-	XMM1:0x7ec00000000010017ec0000000001000 ABI:2 SP:0x5000
-	EOF
-}
-
 # Where perf inject takes registers out of samples, the attr has none of them either.
 test_stripped() {
   make_data dwarf "$1"
@@ -266,7 +226,6 @@ do
   test_arm64 "${order}"
   test_legacy "${order}"
   test_mainline "${order}"
-  test_whole "${order}"
 done
 test_stripped "${native}"
 

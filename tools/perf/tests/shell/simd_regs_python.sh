@@ -86,17 +86,6 @@ test_handlers() {
 	simd_iregs V0:16:000000000000c07e:010000000000c07e V31:16:001000000000c07e:011000000000c07e
 	simd_uregs V1:16:000000000000c07e:010000000000c07e
 	EOF
-
-  make_data whole "$1"
-  run_script "${dir}/registers.py"
-  check "handlers, whole classes $1" <<- EOF
-	IP:0x401136
-	simd_iregs YMM2:32:002000000000c07e:032000000000c07e \
-	YMM15:32:00f000000000c07e:03f000000000c07e \
-	OPMASK7:8:007000000000ed94:007000000000ed94
-	simd_uregs YMM1:32:001000000000c07e:031000000000c07e \
-	OPMASK6:8:006000000000ed94:006000000000ed94
-	EOF
 }
 
 # The script that sums it up sees the same in perf as in JSON.

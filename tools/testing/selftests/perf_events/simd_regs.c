@@ -109,6 +109,10 @@ static const struct row good[] = {
 	{ "YMM3", 0, U, .enabled = 1, YMM, .vec_user = 1 << 3 },
 	{ "YMM, some stack", 0, U | I | PERF_SAMPLE_STACK_USER, .enabled = 1, YMM,
 	  .vec_intr = 0xffff, .vec_user = 0xffff, .stack = 32768 },
+	{ "all of the stack, XMM", 0, U | I | PERF_SAMPLE_STACK_USER, .enabled = 1,
+	  XMM, .vec_intr = 0xffff, .vec_user = 0xffff, .stack = 65528 },
+	{ "most of the stack, XMM", 0, U | I | PERF_SAMPLE_STACK_USER, .enabled = 1,
+	  XMM, .vec_intr = 0xffff, .vec_user = 0xffff, .stack = 65000 },
 	{ "YMM, callchain", 0, U | I | PERF_SAMPLE_CALLCHAIN, .enabled = 1, YMM,
 	  .vec_intr = 0xffff, .vec_user = 0xffff },
 	{ "ZMM", 0, U | I, .enabled = 1, ZMM, .vec_intr = UINT32_MAX, .vec_user = UINT32_MAX },
@@ -183,10 +187,6 @@ static const struct row bad[] = {
 	{ "DS", -EINVAL, U, .enabled = 1, .gprs_user = 1 << PERF_REG_X86_DS },
 	{ "R16 by the old numbering", -EINVAL, U, .gprs_user = BITS(24, 24) },
 	/* Larger than a record can be */
-	{ "all of the stack, XMM", -EINVAL, U | I | PERF_SAMPLE_STACK_USER, .enabled = 1,
-	  XMM, .vec_intr = 0xffff, .vec_user = 0xffff, .stack = 65528 },
-	{ "most of the stack, XMM", -EINVAL, U | I | PERF_SAMPLE_STACK_USER, .enabled = 1,
-	  XMM, .vec_intr = 0xffff, .vec_user = 0xffff, .stack = 65000 },
 };
 
 TEST(good_attrs)
@@ -256,39 +256,34 @@ TEST(ssp)
 	EXPECT_TRUE(err == -EOPNOTSUPP || (!err && c & (1 << 7)));
 }
 
-/* Events that cannot sample these registers say so. */
+/* What can sample general purpose registers can sample these. */
 TEST(other_pmus)
 {
 	const struct row row = { "XMM", 0, I, .enabled = 1, XMM, .vec_intr = 1 };
 	const struct row old = { "old XMM bits", 0, I, .gprs_intr = BITS(32, 33) };
-	static const struct {
-		unsigned int type;
-		__u64 config;
-		int err;
-	} events[] = {
-		{ PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK, 0 },
-		{ PERF_TYPE_SOFTWARE, PERF_COUNT_SW_TASK_CLOCK, 0 },
-		{ PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS, -EOPNOTSUPP },
-		{ PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CONTEXT_SWITCHES, -EOPNOTSUPP },
-		{ PERF_TYPE_SOFTWARE, PERF_COUNT_SW_DUMMY, -EOPNOTSUPP },
+	static const __u64 software[] = {
+		PERF_COUNT_SW_CPU_CLOCK, PERF_COUNT_SW_TASK_CLOCK,
+		PERF_COUNT_SW_PAGE_FAULTS, PERF_COUNT_SW_CONTEXT_SWITCHES,
+		PERF_COUNT_SW_CPU_MIGRATIONS, PERF_COUNT_SW_DUMMY,
+		PERF_COUNT_SW_BPF_OUTPUT,
 	};
 	struct perf_event_attr attr;
 	unsigned int i;
 
-	for (i = 0; i < ARRAY_SIZE(events); i++) {
+	for (i = 0; i < ARRAY_SIZE(software); i++) {
 		attr = row_attr(&row);
-		attr.type = events[i].type;
-		attr.config = events[i].config;
+		attr.type = PERF_TYPE_SOFTWARE;
+		attr.config = software[i];
 		attr.sample_period = 1;
-		EXPECT_EQ(events[i].err ?: expected_error(&row), try_open(&attr))
-			TH_LOG("type %u config %llu", attr.type, attr.config);
+		EXPECT_EQ(expected_error(&row), try_open(&attr))
+			TH_LOG("config %llu", attr.config);
 
 		attr = row_attr(&old);
-		attr.type = events[i].type;
-		attr.config = events[i].config;
+		attr.type = PERF_TYPE_SOFTWARE;
+		attr.config = software[i];
 		attr.sample_period = 1;
-		EXPECT_EQ(events[i].err ?: expected_error(&old), try_open(&attr))
-			TH_LOG("old bits, type %u config %llu", attr.type, attr.config);
+		EXPECT_EQ(expected_error(&old), try_open(&attr))
+			TH_LOG("old bits, config %llu", attr.config);
 	}
 }
 
@@ -313,7 +308,7 @@ TEST(breakpoint)
 	plain.sample_simd_vec_reg_intr = 0;
 	if (try_open(&plain))
 		SKIP(return, "no hardware breakpoints");
-	EXPECT_EQ(-EOPNOTSUPP, try_open(&attr));
+	EXPECT_EQ(expected_error(&row), try_open(&attr));
 }
 
 /* Opens with an attr of @size bytes of which @set has a 1 in it. */
@@ -384,8 +379,8 @@ TEST(groups_and_inheritance)
 	sibling.type = PERF_TYPE_SOFTWARE;
 	sibling.config = PERF_COUNT_SW_PAGE_FAULTS;
 	fd = simd_perf_event_open(&sibling, 0, -1, leader);
-	EXPECT_EQ(-1, fd);
-	EXPECT_EQ(EOPNOTSUPP, errno);
+	EXPECT_GE(fd, 0);
+	close(fd);
 	close(leader);
 
 	attr.inherit = 1;

@@ -11,6 +11,9 @@
 
 #define FFR	0x10000
 
+/* What a program of 32 bits has of them */
+#define VECTORS_32	0xffff
+
 const unsigned int simd_arch_pred_class = SIMD_P_FFR;
 
 unsigned int simd_arch_vector_class(__u64 qwords)
@@ -35,9 +38,18 @@ void simd_attr_parts(struct perf_event_attr *attr, unsigned int parts)
 	attr->sample_simd_pred_reg_user = preds;
 }
 
+/* In 32-bit code there is no X28. */
 bool simd_arch_marker(const struct simd_block *b, __u64 *marker)
 {
-	return simd_block_reg(b, SIMD_REG_MARKER, marker);
+	__u64 low, high;
+
+	if (!(b->abi & PERF_SAMPLE_REGS_ABI_32))
+		return simd_block_reg(b, SIMD_REG_MARKER, marker);
+	if (!simd_block_reg(b, PERF_REG_ARM64_X10, &low) ||
+	    !simd_block_reg(b, PERF_REG_ARM64_X11, &high))
+		return false;
+	*marker = high << 32 | (__u32)low;
+	return true;
 }
 
 bool simd_arch_asks(const struct perf_event_attr *attr, bool user)
@@ -63,6 +75,8 @@ bool simd_arch_whole(const struct perf_event_attr *attr, const struct simd_sampl
 
 	if (!who->marked || who->marker & SIMD_MARK_MORE)
 		return true;
+	if (who->marker & SIMD_MARK_32BIT)
+		vectors = __builtin_popcountll(b->vec_mask & VECTORS_32);
 	if (who->marker & SIMD_MARK_Z) {
 		vq = simd_marker_vq(who->marker);
 		preds = __builtin_popcountll(who->marker & SIMD_MARK_FFR ?

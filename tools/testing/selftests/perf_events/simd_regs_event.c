@@ -76,6 +76,7 @@ int simd_event_open(struct simd_event *event, struct perf_event_attr *attr,
 	if (event->fd < 0)
 		return -errno;
 
+	event->backward = attr->write_backward;
 	event->size = RING_PAGES * page;
 	event->map = mmap(NULL, event->size + page, PROT_READ | PROT_WRITE,
 			  MAP_SHARED, event->fd, 0);
@@ -110,17 +111,19 @@ unsigned int simd_event_drain(struct simd_event *event, simd_record_fn *fn, void
 	struct perf_event_mmap_page *control = event->map;
 	const char *data = (char *)event->map + sysconf(_SC_PAGESIZE);
 	__u64 head = __atomic_load_n(&control->data_head, __ATOMIC_ACQUIRE);
+	__u64 at = event->backward ? head : event->tail;
+	__u64 end = event->backward ? event->tail : head;
 	unsigned int nr = 0;
 
-	while (event->tail < head) {
-		size_t pos = event->tail % event->size;
+	while (at != end) {
+		size_t pos = at % event->size;
 		/* Records are 8 bytes aligned, so a header is never split. */
 		const struct perf_event_header *header = (const void *)(data + pos);
 		size_t size = header->size, first = event->size - pos;
 
-		if (size < sizeof(*header) || size > head - event->tail) {
+		if (size < sizeof(*header) || size > end - at) {
 			fprintf(stderr, "# record of %zu bytes at %zu, %zu are there\n",
-				size, pos, (size_t)(head - event->tail));
+				size, pos, (size_t)(end - at));
 			abort();
 		}
 		if (size > first) {
@@ -129,9 +132,10 @@ unsigned int simd_event_drain(struct simd_event *event, simd_record_fn *fn, void
 			header = (const void *)copy;
 		}
 		fn(header, arg);
-		event->tail += size;
+		at += size;
 		nr++;
 	}
+	event->tail = head;
 	__atomic_store_n(&control->data_tail, event->tail, __ATOMIC_RELEASE);
 	return nr;
 }

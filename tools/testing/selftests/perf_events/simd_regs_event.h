@@ -8,6 +8,7 @@
 
 #include <linux/perf_event.h>
 #include <linux/types.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <sys/types.h>
 
@@ -15,6 +16,7 @@ struct simd_event {
 	int fd;
 	void *map;		/* control page, then the data pages */
 	size_t size;		/* of the data */
+	bool backward;		/* records are written from the end to the front */
 	__u64 tail;
 };
 

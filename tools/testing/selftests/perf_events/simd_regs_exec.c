@@ -2,8 +2,8 @@
 /*
  * simd_regs_exec: a program without a C library that shows what exec() does to
  * the vector registers. It keeps the zeros of a new program for a while, then a
- * pattern of its own, then executes itself again, without end. On x86 it is also
- * built as a program of 32 bits and for x32. On arm64 it does so in the mode that
+ * pattern of its own, then executes itself again, without end. It is also built
+ * as a program of 32 bits, and on x86 for x32. On arm64 it does so in the mode that
  * the pattern was loaded in, with vectors of another length each time.
  *
  * usage: simd_regs_exec SEED xmm|ymm|v|z|streaming COUNTER
@@ -25,6 +25,11 @@
 #define IMAGE_SIZE	SIMD_SVE_SIZE(SIMD_MAX_VL)
 #define LAST_REG	SIMD_REG_FFR
 #define MAX_WORDS	32
+#elif defined(__arm__)
+#define FLAGS		(SIMD_MARK_ANY_IP | SIMD_MARK_32BIT)
+#define IMAGE_SIZE	512
+#define LAST_REG	15
+#define MAX_WORDS	2
 #else
 #define IMAGE_SIZE	512
 #define LAST_REG	15
@@ -45,15 +50,28 @@ struct class {
 static const __u64 never_stop;
 static __u64 image[IMAGE_SIZE / 8], dump[IMAGE_SIZE / 8];
 static struct simd_live live;
-static const struct simd_call calls[] = {
+static struct simd_call calls[] = {
 	{ .nr = __NR_getppid }, { .nr = __NR_sched_yield }, { .nr = __NR_getppid },
 };
 
 /* The compiler must not keep the marker where it would be taken for a live one. */
 #if defined(__aarch64__)
 register unsigned long marker_register asm("x28");
+#elif defined(__arm__)
+register unsigned long marker_low asm("r10"), marker_high asm("r11");
 #elif defined(SIMD_32BIT)
 register unsigned long marker_low asm("edi"), marker_high asm("esi");
+#endif
+
+#ifdef __arm__
+static long syscall4(long nr, long arg0, long arg1, long arg2, long arg3)
+{
+	register long r7 asm("r7") = nr, r0 asm("r0") = arg0, r1 asm("r1") = arg1;
+	register long r2 asm("r2") = arg2, r3 asm("r3") = arg3;
+
+	asm volatile("svc #0" : "+r" (r0) : "r" (r7), "r" (r1), "r" (r2), "r" (r3) : "memory");
+	return r0;
+}
 #endif
 
 static long syscall3(long nr, long arg0, long arg1, long arg2)
@@ -66,6 +84,8 @@ static long syscall3(long nr, long arg0, long arg1, long arg2)
 
 	asm volatile("svc #0" : "+r" (x0) : "r" (x8), "r" (x1), "r" (x2) : "memory");
 	ret = x0;
+#elif defined(__arm__)
+	ret = syscall4(nr, arg0, arg1, arg2, 0);
 #elif defined(SIMD_32BIT)
 	asm volatile("int $0x80" : "=a" (ret)
 		     : "a" (nr), "b" (arg0), "c" (arg1), "d" (arg2) : "memory");
@@ -235,20 +255,59 @@ static void execute(char **argv)
 
 static struct class get_class(const char *name, unsigned int phase, const long *env)
 {
+#ifdef __arm__
+	struct class cls = { .load = SIMD_LOAD_V, .parts = SIMD_MARK_V };
+#else
 	struct class cls = { .load = SIMD_LOAD_XMM, .parts = SIMD_MARK_XMM };
 
-	(void)phase;
-	(void)env;
 	if (name[0] == 'y') {
 		cls.load = SIMD_LOAD_YMM;
 		cls.parts |= SIMD_MARK_YMM;
 	}
+#endif
+	(void)name;
+	(void)phase;
+	(void)env;
 	return cls;
 }
 
 static void execute(char **argv)
 {
 	syscall3(__NR_execve, (long)argv[0], (long)argv, 0);
+}
+
+#endif
+
+#ifdef __arm__
+
+/*
+ * The last call becomes a signal to itself. The handler leaves the registers as they
+ * are, and the return from it, which puts them in place again, has to do so as well.
+ */
+static void handle(int sig)
+{
+	(void)sig;
+}
+
+static void use_signals(void)
+{
+	/* As struct sigaction of the system call has them: flags, restorer, mask */
+	static unsigned long action[5];
+	struct simd_call *call = &calls[sizeof(calls) / sizeof(*calls) - 1];
+	const int sigusr1 = 10;
+
+	action[0] = (unsigned long)handle;
+	if (syscall4(__NR_rt_sigaction, sigusr1, (long)action, 0, 8))
+		syscall3(__NR_exit, 6, 0, 0);
+	call->nr = __NR_kill;
+	call->arg[0] = syscall3(__NR_getpid, 0, 0, 0);
+	call->arg[1] = sigusr1;
+}
+
+#else
+
+static void use_signals(void)
+{
 }
 
 #endif
@@ -267,6 +326,7 @@ void run(long *stack)
 		syscall3(__NR_exit, 2, 0, 0);
 	seed = number(argv[1]);
 	phase = number(argv[3]);
+	use_signals();
 	/* Nothing but what a new program has, until it has used something else */
 	cls = get_class("", 0, NULL);
 	keep(simd_marker(seed, phase, FLAGS | cls.parts | SIMD_MARK_ZERO), SIMD_LOAD_NOTHING);
@@ -284,6 +344,8 @@ void run(long *stack)
 
 #if defined(__aarch64__)
 asm(".globl _start; _start: mov x0, sp; bl run");
+#elif defined(__arm__)
+asm(".globl _start; _start: mov r0, sp; bic sp, sp, #7; bl run");
 #elif defined(SIMD_32BIT)
 asm(".globl _start; _start: mov %esp, %eax; and $-16, %esp; sub $12, %esp; push %eax; call run");
 #else

@@ -6,10 +6,12 @@
  * opens the event, whatever the setting perf_event_paranoid lets him sample.
  */
 #include <errno.h>
+#include <time.h>
 
 #include "kselftest_harness.h"
 #include "simd_regs_expect.h"
 #include "simd_regs_pattern.h"
+#include "simd_regs_record.h"
 
 /* Sections of the kernel that use vector registers: arm64 shows none of them. */
 #ifdef __aarch64__
@@ -218,5 +220,95 @@ TEST_F(kernel, refused)
 	attr.exclude_kernel = 0;
 	EXPECT_EQ(variant->paranoid >= 2 ? -EACCES : 0, try_open(&attr, 0, -1));
 }
+
+#ifndef __aarch64__
+
+struct gprs_count {
+	const struct perf_event_attr *attr;
+	unsigned long samples, without_gprs, without_vectors, malformed;
+};
+
+static void count_gprs(const struct perf_event_header *header, void *arg)
+{
+	struct gprs_count *n = arg;
+	struct simd_sample s;
+
+	if (header->type != PERF_RECORD_SAMPLE)
+		return;
+	if (simd_decode(header, n->attr, &s)) {
+		n->malformed++;
+		return;
+	}
+	n->samples++;
+	n->without_gprs += s.intr.abi == PERF_SAMPLE_REGS_ABI_NONE;
+	n->without_vectors += !s.intr.nr_vectors;
+}
+
+/* Hits in the kernel with AX, SSP, and one of the widest registers */
+static struct perf_event_attr gprs_attr(void)
+{
+	struct perf_event_attr attr = simd_cycles_attr();
+	bool zmm = simd_class_supported(simd_class_find("zmm"));
+
+	attr.sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_TID;
+	attr.exclude_user = 1;
+	simd_attr_vectors(&attr, zmm ? 8 : 2, 1, 0);
+	attr.sample_type &= ~PERF_SAMPLE_REGS_USER;
+	attr.sample_regs_user = 0;
+	attr.sample_regs_intr = 1ULL << PERF_REG_X86_AX | SIMD_SSP_REG;
+	if (try_open(&attr, 0, -1) == -EOPNOTSUPP)
+		attr.sample_regs_intr &= ~SIMD_SSP_REG;
+	return attr;
+}
+
+FIXTURE(gprs)
+{
+	struct simd_run *run;
+};
+
+FIXTURE_SETUP(gprs)
+{
+	if (geteuid())
+		SKIP(return, "needs root");
+	self->run = simd_run_new(SIMD_EACH_CPU, true, 0);
+}
+
+FIXTURE_TEARDOWN(gprs)
+{
+	simd_run_free(self->run);
+}
+
+/* Where the vectors cannot be told, what can be told is there nevertheless. */
+TEST_F_TIMEOUT(gprs, without_vectors, SIMD_TEST_SECONDS)
+{
+	struct gprs_count n = { .attr = &self->run->attr };
+	time_t end = time(NULL) + self->run->max_seconds;
+	unsigned int i;
+
+	self->run->attr = gprs_attr();
+	if (try_open(&self->run->attr, 0, -1))
+		SKIP(return, "no PMU that interrupts");
+	for (i = 0; i < 2; i++) {
+		struct simd_worker *w = simd_run_add(self->run, 0x5a00 + (i << 8),
+						     SIMD_DO_SYSCALLS | SIMD_DO_YIELD);
+
+		w->spin = 10;
+	}
+	if (!start_run(_metadata, self->run))
+		return;
+	while (n.samples < 1000 && time(NULL) < end) {
+		usleep(5000);
+		simd_event_drain(&self->run->events[0], count_gprs, &n);
+	}
+	EXPECT_EQ(0, simd_run_stop(self->run));
+	printf("# kernel: samples %lu without GPRs %lu without vectors %lu malformed %lu\n",
+	       n.samples, n.without_gprs, n.without_vectors, n.malformed);
+	EXPECT_GE(n.samples, 1000UL);
+	EXPECT_EQ(0UL, n.malformed);
+	EXPECT_EQ(0UL, n.without_gprs);
+	EXPECT_GT(n.without_vectors, 0UL);
+}
+
+#endif
 
 TEST_HARNESS_MAIN

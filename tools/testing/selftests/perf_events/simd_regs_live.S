@@ -64,6 +64,14 @@ simd_live_begin:
 	dec	%rcx
 	jnz	.Lspin
 .Lspun:
+	mov	LIVE_WRITE(%rbx), %rax
+	test	%rax, %rax
+	jz	.Lwritten
+	mov	%r8, (%rax)
+.Lwritten:
+	.globl	simd_live_probe
+simd_live_probe:
+	nop
 	mov	LIVE_CALLS(%rbx), %r13
 	mov	LIVE_NR_CALLS(%rbx), %r14
 .Lcall:

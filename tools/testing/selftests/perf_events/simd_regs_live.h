@@ -5,7 +5,7 @@
  * the registers, and the code from simd_live_begin to simd_live_end is where a
  * marker in R8 can be trusted. While it is there R9 has the shadow stack pointer,
  * or 0 without such a stack. A 32-bit program has the marker in EDI and ESI, one
- * of arm64 in X28.
+ * of arm64 in X28, one of 32 bits on arm64 in R11 and R10.
  */
 #ifndef SIMD_REGS_LIVE_H
 #define SIMD_REGS_LIVE_H
@@ -43,6 +43,7 @@
 #define LIVE_FAILED		80
 #define LIVE_ERROR		88
 #define LIVE_CALL_MARKER	96
+#define LIVE_WRITE		104
 
 /* Offsets into struct simd_call, and its size */
 #define CALL_NR			0
@@ -69,7 +70,7 @@ struct simd_call {
 #define SIMD_ADDRESS(pointer)	((__u64)(uintptr_t)(pointer))
 
 struct simd_live {
-	__u64 marker;		/* what R8 or X28 holds while live, or EDI and ESI */
+	__u64 marker;		/* what R8 or X28 holds while live, or two that are shorter */
 	__u64 image;		/* address: what to load */
 	__u64 dump;		/* address: where to store the registers after, same format */
 	__u64 load;			/* SIMD_LOAD_* */
@@ -82,6 +83,7 @@ struct simd_live {
 	__u64 failed;		/* out: system calls that failed */
 	__s64 error;			/* out: how the last of them did */
 	__u64 call_marker;	/* arm64: what X28 holds from the calls on */
+	__u64 write;		/* address of a __u64 to write to before the calls, or 0 */
 };
 
 _Static_assert(offsetof(struct simd_live, marker) == LIVE_MARKER, "asm");
@@ -97,6 +99,7 @@ _Static_assert(offsetof(struct simd_live, stop) == LIVE_STOP, "asm");
 _Static_assert(offsetof(struct simd_live, failed) == LIVE_FAILED, "asm");
 _Static_assert(offsetof(struct simd_live, error) == LIVE_ERROR, "asm");
 _Static_assert(offsetof(struct simd_live, call_marker) == LIVE_CALL_MARKER, "asm");
+_Static_assert(offsetof(struct simd_live, write) == LIVE_WRITE, "asm");
 _Static_assert(offsetof(struct simd_call, arg[3]) == CALL_ARG3, "asm");
 _Static_assert(sizeof(struct simd_call) == CALL_SIZE, "asm");
 
@@ -107,6 +110,8 @@ _Static_assert(sizeof(struct simd_call) == CALL_SIZE, "asm");
 int simd_live_run(struct simd_live *live);
 
 extern const char simd_live_begin[], simd_live_end[];
+/* Once in a round: where the pattern is live, after spinning and that write */
+extern const char simd_live_probe[];
 
 /* Is @ip where a marker holds? */
 static inline bool simd_live_ip(__u64 ip)

@@ -123,6 +123,13 @@ simd_live_begin:
 	subs	x9, x9, #1
 	b.ne	.Lspin
 .Lspun:
+	ldr	x9, [x19, #LIVE_WRITE]
+	cbz	x9, .Lwritten
+	str	x28, [x9]
+.Lwritten:
+	.globl	simd_live_probe
+simd_live_probe:
+	nop
 	tbz	x27, #SIMD_LIVE_RELOAD_BIT, .Lcalls
 	mov	x28, #0
 	bl	dump_regs

@@ -14,6 +14,8 @@
 #define SIMD_MARK_Z		0x0002	/* their further words */
 #define SIMD_MARK_P		0x0008
 #define SIMD_MARK_FFR		0x0010
+/* No part: a program of 32 bits, which has registers 0-15 */
+#define SIMD_MARK_32BIT		0x0020
 /* No part: a signal handler has returned to where the marker was set. */
 #define SIMD_MARK_RESUMED	0x4000
 /* The vector length in units of 16 bytes */

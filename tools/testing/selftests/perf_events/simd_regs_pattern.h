@@ -119,7 +119,7 @@ static inline __u16 simd_marker_phase(__u64 marker)
  * Which registers there are, in which part a word of them is, and what
  * simd_expect() says that it has to be while a marker is live.
  */
-#ifdef __aarch64__
+#if defined(__aarch64__) || defined(__arm__)
 #include "simd_regs_parts_arm64.h"
 #else
 #include "simd_regs_parts_x86.h"

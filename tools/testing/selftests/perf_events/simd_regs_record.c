@@ -133,6 +133,18 @@ static bool skip_stack(struct cursor *c)
 	return !size || take(c, size / 8 + 1);
 }
 
+/* The values of the event, or of its group */
+static bool skip_values(struct cursor *c, __u64 format)
+{
+	const __u64 times = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
+	unsigned int words = 1 + weight(format & (PERF_FORMAT_ID | PERF_FORMAT_LOST));
+	__u64 nr = 1;
+
+	if (format & PERF_FORMAT_GROUP && !get(c, &nr))
+		return false;
+	return nr < 1024 && take(c, weight(format & times) + nr * words);
+}
+
 const char *simd_decode(const struct perf_event_header *header,
 			const struct perf_event_attr *attr,
 			struct simd_sample *s)
@@ -140,7 +152,7 @@ const char *simd_decode(const struct perf_event_header *header,
 	/* Only what lies before or between the register blocks in these tests */
 	const __u64 known = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID |
 			       PERF_SAMPLE_TIME | PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD |
-			       PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_REGS_USER |
+			       PERF_SAMPLE_READ | PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_REGS_USER |
 			       PERF_SAMPLE_STACK_USER | PERF_SAMPLE_REGS_INTR;
 	struct cursor c = {
 		.pos = (const __u64 *)(header + 1),
@@ -175,6 +187,8 @@ const char *simd_decode(const struct perf_event_header *header,
 	}
 	if (type & PERF_SAMPLE_PERIOD && !get(&c, &value))
 		return "period beyond the end";
+	if (type & PERF_SAMPLE_READ && !skip_values(&c, attr->read_format))
+		return "values beyond the end";
 	if (type & PERF_SAMPLE_CALLCHAIN && (!get(&c, &value) || !take(&c, value)))
 		return "callchain beyond the end";
 	if (type & PERF_SAMPLE_REGS_USER) {

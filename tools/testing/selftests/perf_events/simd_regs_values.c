@@ -190,6 +190,7 @@ FIXTURE_VARIANT(shapes)
 	__u32 pred_intr, pred_user;
 	__u64 gprs;			/* further ones on both sides */
 	bool legacy;			/* XMM by the old bits instead */
+	bool precise;			/* which a clock is not, and does not mind */
 };
 
 FIXTURE_VARIANT_ADD(shapes, ymm3)
@@ -263,6 +264,15 @@ FIXTURE_VARIANT_ADD(shapes, legacy_some)
 	.user = 0x10,
 };
 
+FIXTURE_VARIANT_ADD(shapes, precise)
+{
+	.cls = "xmm",
+	.qwords = 2,
+	.intr = 1,
+	.user = 1,
+	.precise = true,
+};
+
 FIXTURE_VARIANT_ADD(shapes, zmm)
 {
 	.cls = "zmm",
@@ -322,6 +332,7 @@ FIXTURE_SETUP(shapes)
 	self->run = simd_run_new(SIMD_EACH_TASK, false, 0);
 	attr = &self->run->attr;
 	*attr = simd_clock_attr();
+	attr->precise_ip = variant->precise;
 	if (variant->legacy) {
 		unsigned int reg;
 

@@ -280,6 +280,7 @@ static struct pattern *set_up(const struct simd_worker *w, struct pattern *child
 		patterns[i].live.calls = SIMD_ADDRESS(calls);
 		patterns[i].live.nr_calls = nr_calls;
 		patterns[i].live.stop = SIMD_ADDRESS(&shared->stop);
+		patterns[i].live.write = SIMD_ADDRESS(w->write);
 	}
 	if (!err)
 		err = new_pattern(child, w, w->cls, SIMD_CHILD_SEED(w->seed), PHASE_CHILD);

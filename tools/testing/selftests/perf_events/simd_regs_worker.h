@@ -58,6 +58,7 @@ struct simd_worker {
 	const struct simd_class *(*enter_phase)(unsigned int phase);
 	/* Adds calls of a test's own; returns 0 or a negative errno. */
 	int (*more_calls)(struct simd_call *calls, unsigned int *nr_calls);
+	__u64 *write;			/* where to write in each round, or NULL */
 	const char *program;		/* exec this instead: simd_regs_exec */
 	pid_t pid;
 };

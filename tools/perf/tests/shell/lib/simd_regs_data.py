@@ -48,7 +48,7 @@ def block(abi, gprs, simd=None, data=None):
 
 class Case:
     def __init__(self, arch, user=0, intr=0, vec=(0, 0, 0), pred=(0, 0, 0),
-                 enabled=1, samples=(), sample_type=None, hidden=None, flags=()):
+                 enabled=1, samples=(), sample_type=None, flags=()):
         self.arch = arch
         self.user, self.intr = user, intr          # sample_regs_*
         self.vec, self.pred = vec, pred            # qwords, intr mask, user mask
@@ -56,7 +56,6 @@ class Case:
         self.sample_type = sample_type or SAMPLE_TYPE
         self.samples = samples                     # lists of the words after PID and TID
         self.records = []                          # others: a type, and words
-        self.hidden = hidden                       # vectors of both sides, predicates
         self.flags = flags                         # numbers of bits, as on little endian
 
 
@@ -95,19 +94,6 @@ CASES = {
                           0x55, 0,
                       ]) + [PHYS_ADDR],
                   ]),
-    # What perf writes on a kernel that takes only whole classes: of these, YMM2, YMM15
-    # and OPMASK7 have been asked for on one side, YMM1 and OPMASK6 on the other.
-    'whole': Case('x86_64', user=1 << 7, intr=1 << 8, vec=(4, 0xffff, 0xffff),
-                  pred=(1, 0xff, 0xff), hidden=(0x7ffb, 0xfffd, 0x7f, 0xbf), samples=[
-                      block(ABI_64 | ABI_SIMD, [0x5000], (16, 4, 8, 1)) +
-                      block(ABI_64 | ABI_SIMD, [IP], (16, 4, 8, 1)) + [PHYS_ADDR],
-                  ]),
-    # Such a record that lacks its last word.
-    'whole-cut': Case('x86_64', user=1 << 7, intr=1 << 8, vec=(2, 0x3, 0), hidden=(0x1, 0, 0),
-                      samples=[
-                          block(ABI_64, [0x5000]) +
-                          block(ABI_64 | ABI_SIMD, [IP], (2, 2, 0, 0)) + [PHYS_ADDR],
-                      ]),
     # What perf inject makes call chains of, and takes out of the sample then.
     'dwarf': Case('x86_64', user=1 << 7 | 1 << 8, intr=1 << 8, vec=(2, 0x1, 0x3), pred=(1, 0, 0x2),
                   sample_type=SAMPLE_TYPE & ~SAMPLE_PHYS_ADDR | SAMPLE_CALLCHAIN | SAMPLE_STACK_USER,
@@ -158,9 +144,6 @@ class Writer:
     def data(self, case):
         mmap = self.pack('IIQQQ', PID, PID, IP & ~0xfff, 0x100000, 0)
         out = self.event(1, 2, mmap + self.mapped)
-        if case.hidden:
-            # PERF_RECORD_EVENT_UPDATE, PERF_EVENT_UPDATE__SIMD_REGS, no ID
-            out += self.event(78, 0, self.pack('%dQ' % (2 + len(case.hidden)), 4, 0, *case.hidden))
         for words in case.samples:
             payload = self.pack('QII', IP, PID, PID)
             # A word can also be a pair of 32 bits each.
