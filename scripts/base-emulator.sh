@@ -61,7 +61,8 @@ base_fetch()
 	local rc=0
 
 	need_packages bzip2
-	from_debian "$QEMU_SUITE" "$QEMU_PACKAGE" "$QEMU_PACKAGE_VERSION" source || rc=$?
+	from_debian "$QEMU_SUITE" "$QEMU_PACKAGE" "$QEMU_PACKAGE_VERSION" \
+		"${QEMU_POOL:-}" source || rc=$?
 	if [ $rc -eq 7 ]; then
 		printf 'error: %s\n' "no source of QEMU $QEMU_SERIES: Debian's archive cannot be reached, or has none" >&2
 		exit 7

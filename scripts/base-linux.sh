@@ -2,8 +2,10 @@
 # The base of the kernel's series: where Linux comes from. Sourced by fetch and
 # check-patches; base-emulator.sh is the same for the other series.
 #
-# Debian's linux-source package (base.mk pins it), else kernel.org's tarball, else
-# the user's tree that KSRC= names: a git tree (its HEAD) or a plain folder.
+# Debian's linux-source package (base.mk pins it): by the suite's index, by its path in
+# the archive's pool, at the archive of snapshots, a newer one of the series; else
+# kernel.org's tarball. Or the user's tree that KSRC= names: a git tree (its HEAD) or a
+# plain folder.
 
 BASE_TITLE=Linux
 BASE_SERIES=$KERNEL_SERIES
@@ -68,12 +70,6 @@ from_ksrc()
 	fi
 }
 
-# http_get URL FILE
-http_get()
-{
-	curl -fL --connect-timeout 20 --retry 2 --no-progress-meter -o "$2" "$1"
-}
-
 # from_kernel_org: TARBALL with the pinned sum, or the one published beside it.
 from_kernel_org()
 {
@@ -126,7 +122,8 @@ base_fetch()
 {
 	local rc=0
 
-	from_debian "$KERNEL_SUITE" "$KERNEL_PACKAGE" "$KERNEL_PACKAGE_VERSION" || rc=$?
+	from_debian "$KERNEL_SUITE" "$KERNEL_PACKAGE" "$KERNEL_PACKAGE_VERSION" \
+		"${KERNEL_POOL:-}" || rc=$?
 	case $rc in
 	0)
 		SOURCE=$(basename "$PACKAGE_FILE")

@@ -160,8 +160,8 @@ emulated_cpu()
 		cpu=max,vendor=GenuineIntel,family=19,model=1,pmu=on,pdcm=on,arch-perfmon-ext=on,pebs-fmt=15
 		cpu+=,perf-metrics=on,tsc-frequency=2000000000
 		state+=,shstk=on,apxf=on ;;
-	zen)	# Zen 4: six core counters with PerfMonV2, no PEBS
-		cpu=max,vendor=AuthenticAMD,family=25,model=17,pmu=on ;;
+	zen)	# Zen 4: six core counters with PerfMonV2, IBS, no PEBS
+		cpu=max,vendor=AuthenticAMD,family=25,model=17,pmu=on,ibs=on ;;
 	*)
 		return 1 ;;
 	esac

@@ -175,6 +175,10 @@ kernel_fragments()
 	local c=$ROOT/configs
 
 	printf '%s\n' "$c/base.config" "$c/$ARCH.config"
+	if [ "$2" = rt ]; then
+		echo "$c/rt.config"
+		[ ! -e "$c/rt-$ARCH.config" ] || echo "$c/rt-$ARCH.config"
+	fi
 	if [ "$2" = off ]; then
 		echo "$c/off.config"
 	elif has_simd_regs "$1"; then

@@ -36,17 +36,30 @@ choose_qemu()
 	esac
 }
 
+is_before_qemu_8_1()
+{
+	local help
+
+	help=$("$PROGRAM" -help)
+	[[ $help != *one-insn-per-tb* ]]
+}
+
 # Options of the machine itself, one a line.
 machine_options()
 {
 	local accel=tcg
 
 	if [ -n "$SINGLE_STEP" ]; then
-		# QEMU 8.1 has made the one out of the other.
-		case $("$PROGRAM" -help) in
-		*one-insn-per-tb*) accel+=,one-insn-per-tb=on ;;
-		*) printf '%s\n' -singlestep ;;
-		esac
+		if is_before_qemu_8_1; then
+			printf '%s\n' -singlestep
+		else
+			accel+=,one-insn-per-tb=on
+		fi
+	fi
+	# Before 8.1 a CPU could translate code while another wrote it, and keep the old: it
+	# hit breakpoints that text_poke() had removed.
+	if [ -n "$PATCHED_CODE" ] && is_before_qemu_8_1; then
+		accel+=,thread=single
 	fi
 	case $ARCH in
 	x86_64|i386)
@@ -61,6 +74,31 @@ machine_options()
 	esac
 	printf '%s\n' -cpu "$QEMU_CPU" -smp "$SMP,sockets=$SMP" -m "$MEM"
 	[ -z "$ICOUNT" ] || printf '%s\n' -icount "shift=$ICOUNT,sleep=off"
+}
+
+# add_idle_states WORK: the machine's device tree, with an idle state in it that PSCI
+# enters. QEMU waits for an interrupt then, and keeps the registers; the kernel has to
+# save them all the same.
+add_idle_states()
+{
+	local tree=$1/machine.dtb state=/cpus/idle-states/sleep phandle=0x7000 options i
+
+	need_packages device-tree-compiler
+	mapfile -t options < <(machine_options | sed 's/^virt,.*/&,dumpdtb='"${tree//\//\\/}"'/')
+	"$PROGRAM" -nodefaults -no-user-config -display none \
+		-device virtio-serial-pci,max_ports=31 "${options[@]}" > "$1/dumpdtb" 2>&1 ||
+		die "vm-run: QEMU gives no device tree" "$1/dumpdtb"
+	fdtput -c "$tree" /cpus/idle-states "$state"
+	fdtput -t s "$tree" /cpus/idle-states entry-method psci
+	fdtput -t s "$tree" "$state" compatible arm,idle-state
+	for i in arm,psci-suspend-param:0 entry-latency-us:1 exit-latency-us:1 \
+		min-residency-us:2 phandle:$phandle; do
+		fdtput -t i "$tree" "$state" "${i%:*}" $((${i#*:}))
+	done
+	for ((i = 0; i < SMP; i++)); do
+		fdtput -t i "$tree" "/cpus/cpu@$i" cpu-idle-states $((phandle))
+	done
+	printf '%s\n' -dtb "$tree"
 }
 
 machine_words()
@@ -91,6 +129,7 @@ qemu_command()
 	{
 		printf '%s\n' "$PROGRAM" ${FIRMWARE[@]+"${FIRMWARE[@]}"} -nodefaults -no-user-config -display none -no-reboot
 		machine_options
+		[ -z "$IDLE_STATES" ] || add_idle_states "$work"
 		printf '%s\n' -kernel "$KERNEL" -initrd "$work/initrd" \
 			-append "$(machine_words) $COMMON_WORDS$(init_words)$APPEND"
 		printf '%s\n' -chardev "file,id=log,path=$GUEST_LOG" -serial chardev:log

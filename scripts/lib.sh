@@ -11,7 +11,8 @@
 set -eu -o pipefail
 
 ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd -P)
-BUILD=$ROOT/build
+# A mutation of this repository builds where the original does: tests/mutations/run.
+BUILD=${SIMD_REGS_BUILD:-$ROOT/build}
 LOG=$BUILD/log
 VERB=${0##*/}
 ARCH=${ARCH:-x86_64}

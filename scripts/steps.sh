@@ -1,17 +1,18 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Steps of a series: a file in patches/ to a commit, and a commit to a file.
 #
-# There are two series: the kernel's and perf's on Linux, and the emulator's on
-# QEMU. SERIES=linux (the default) or SERIES=emulator chooses.
+# There are two series: the topics of patches/ on Linux, and the emulator's on
+# QEMU. SERIES=linux (the default) or SERIES=emulator chooses. patches/topics has
+# a line for each topic, `NAME: NEEDED...`, in the order of the chain; NAME is its
+# folder, and a name that begins with perf has the perf tool's steps.
 #
 # Sourced after lib.sh. A step is a mail (From, Date, Subject, text), then
 # `---`, then one line `Overlay: path` for each new file, whose content is the
 # repository's own file of that path (the emulator's are below emulator/), then
 # the diff of the files that existed.
 #
-# A new file of the kernel enters complete, in one step. The emulator's may grow
-# over several: the repository has its text as after the last of them, and what
-# came in is that with the later hunks taken back.
+# A new file may grow over several steps: the repository has its text as after the
+# last of them, and what came in is that with the later hunks taken back.
 # All here works on git objects through an index of its own, so that no file of
 # a working tree is touched.
 
@@ -20,7 +21,7 @@
 #	TREE		the working tree that is ours
 #	STEPS_TREE	the git tree that steps are read from: TREE, or another clone
 #	STEPS_HOME	where the new files and the folder patches/ are
-#	STEPS_PARTS	folders of patches/ in their order, '' for none
+#	STEPS_PARTS	the topics in their order, '' for none
 #	STEPS_LOCK	the lock of who works on TREE
 use_series()
 {
@@ -28,7 +29,8 @@ use_series()
 	case $SERIES in
 	linux)
 		TREE=$BUILD/linux STEPS_HOME=$ROOT STEPS_LOCK=tree
-		STEPS_PARTS=(kernel perf) ;;
+		[ -f "$ROOT/patches/topics" ] || die "there is no patches/topics, which names the topics in their order"
+		mapfile -t STEPS_PARTS < <(sed -n 's/^\([^#:]*\):.*/\1/p' "$ROOT/patches/topics") ;;
 	emulator)
 		TREE=$BUILD/emulator/qemu STEPS_HOME=$ROOT/emulator STEPS_LOCK=emulator-tree
 		STEPS_PARTS=('') ;;
@@ -86,6 +88,50 @@ patch_files()
 	done
 }
 
+# topic_of PATCH: the topic that has it.
+topic_of()
+{
+	local dir=${1%/*}
+
+	[ "${STEPS_PARTS[0]}" = '' ] || printf '%s\n' "${dir##*/}"
+}
+
+# topics_below TOPIC...: these and all that they need, in the order of the chain.
+topics_below()
+{
+	local i n t
+	local -A wanted=()
+
+	for t; do
+		wanted[$t]=1
+	done
+	# A topic needs only what comes before it.
+	for ((i = ${#STEPS_PARTS[@]} - 1; i >= 0; i--)); do
+		t=${STEPS_PARTS[i]}
+		[ -n "$t" ] && [ -n "${wanted[$t]:-}" ] || continue
+		for n in $(sed -n "s/^$t://p" "$STEPS_PATCHES/topics"); do
+			wanted[$n]=1
+		done
+	done
+	for t in "${STEPS_PARTS[@]}"; do
+		[ -n "$t" ] && [ -z "${wanted[$t]:-}" ] || printf '%s\n' "$t"
+	done
+}
+
+# cover_name TOPIC: the path of its cover letter: a subject, an empty line, a text.
+cover_name()
+{
+	printf '%s\n' "$PATCHES_NAME${1:+/$1}/cover-letter.txt"
+}
+
+# cover_problem TOPIC: what is wrong with it.
+cover_problem()
+{
+	awk 'NR == 1 && /./ { s = 1 } NR == 2 && /./ { s = 0 } NR > 2 && /./ { t = 1 }
+		END { exit !(s && t) }' "$ROOT/$(cover_name "$1")" 2> /dev/null ||
+		echo "is not a subject, an empty line and a text"
+}
+
 # overlay_lines PATCH: the paths it names, as they stand there.
 overlay_lines()
 {
@@ -134,7 +180,6 @@ later_changes()
 	local -A new=()
 
 	LATER=()
-	[ "$SERIES" = emulator ] || return 0
 	while IFS= read -r file; do
 		while IFS= read -r p; do
 			[ -z "${new[$p]:-}" ] || LATER[$p]+=$file$'\n'
@@ -247,32 +292,14 @@ step_key()
 	} | sha256sum | cut -d' ' -f1
 }
 
-# enter_files PATCH: a new file of the kernel enters complete, in one step; BORN is
-# the steps' new files so far and where they came in.
-enter_files()
-{
-	local p
-
-	while IFS= read -r p; do
-		[ -z "${BORN[$p]:-}" ] || [ "$SERIES" = emulator ] || {
-			STEP_ERROR="changes $p, which is new in ${BORN[$p]}: a new file enters complete, in one step"
-			return 1
-		}
-	done < <(changed_lines "$1")
-	while IFS= read -r p; do
-		BORN[$p]=$(step_name "$1")
-	done < <(overlay_lines "$1")
-}
-
 # build_chain BASE [ROOT_OF_PATCHES]: commits for all steps on top of BASE.
 # CHAIN_FILES and CHAIN_COMMITS list what was built, CHAIN_TIP is the last one
-# and CHAIN_KERNEL the last of patches/kernel. On failure CHAIN_FAILED is the
+# and CHAIN_KERNEL the last of the kernel's topics. On failure CHAIN_FAILED is the
 # patch and STEP_ERROR the reason; what was built until then stays listed.
 build_chain()
 {
 	local parent file k index='' cache=$STEPS_TMP/cache
 	local -A known=()
-	local -A BORN=()
 
 	CHAIN_FILES=() CHAIN_COMMITS=() CHAIN_FAILED=
 	parent=$(tgit rev-parse --verify -q "$1^{commit}") ||
@@ -287,7 +314,6 @@ build_chain()
 		done < "$STEPS_TREE/.git/steps/cache"
 	fi
 	while IFS= read -r file; do
-		enter_files "$file" || { CHAIN_FAILED=$file; return 1; }
 		k=$(step_key "$parent" "$file")
 		STEP_COMMIT=${known[$k]:-}
 		if [ -z "$STEP_COMMIT" ] || ! tgit cat-file -e "$STEP_COMMIT" 2> /dev/null; then
@@ -305,7 +331,7 @@ build_chain()
 		CHAIN_FILES+=("$file")
 		CHAIN_COMMITS+=("$parent")
 		CHAIN_TIP=$parent
-		case $file in */kernel/*.patch) CHAIN_KERNEL=$parent ;; esac
+		case $(topic_of "$file") in perf*) ;; *) CHAIN_KERNEL=$parent ;; esac
 	done < <(patch_files "${2:-}")
 	mkdir -p "$STEPS_TREE/.git/steps"
 	cp "$cache" "$STEPS_TREE/.git/steps/cache.new"
@@ -347,10 +373,16 @@ write_step()
 		-U3 --src-prefix=a/ --dst-prefix=b/ --diff-filter=a "$1"
 }
 
+# step_slug COMMIT: its subject as a file name has it.
+step_slug()
+{
+	printf '%.52s\n' "$(tgit log -1 --format=%f "$1")"
+}
+
 # step_file_name NUMBER COMMIT
 step_file_name()
 {
-	printf '%04d-%.52s.patch\n' "$1" "$(tgit log -1 --format=%f "$2")"
+	printf '%04d-%s.patch\n' "$1" "$(step_slug "$2")"
 }
 
 # is_perf_step COMMIT: does it touch nothing but tools/ outside tools/testing/?
