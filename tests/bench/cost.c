@@ -416,6 +416,9 @@ int main(int argc, char **argv)
 		if (argc > 1 && i == argc)
 			continue;
 
+		/* What the last events had is freed a second after them. */
+		if (s)
+			sleep(2);
 		measure(&sources[s], &whats[0], 0);
 		for (w = 1; w < sizeof(whats) / sizeof(whats[0]); w++) {
 			for (sides = INTR; sides <= (INTR | USER); sides++)

@@ -71,18 +71,17 @@ test_x86()
 	refuses 'this CPU has no OPMASK' -e cpu-clock -Ik1
 	refuses 'this CPU has no R16 to R31' -e cpu-clock -Ir16
 	refuses 'this CPU has no shadow stack' -e cpu-clock --user-regs=ssp
-	refuses 'there is no such register' -e cpu-clock -Iz0
-	refuses "the PMU of this event cannot sample YMM|'perf record -I?' lists" -e page-faults -Iymm0
-	refuses 'the PMU of this event cannot sample XMM' -e page-faults --user-regs=xmm
-	refuses 'A sample has to stay below 64 KiB, and would have 65336 bytes' \
-		-e cpu-clock --call-graph dwarf,65064 --user-regs=xmm,ip
-	# What stays possible with an event that can't sample vectors.
+	refuses 'unknown register' -e cpu-clock -Iz0
+	accepts -e page-faults -Iymm0
+	accepts -e page-faults --user-regs=xmm
+	# The stack is cut, so that there is room for the registers.
+	accepts -e cpu-clock --call-graph dwarf,65064 --user-regs=xmm,ip -Iymm
 	accepts -e page-faults -I
 }
 
 test_arm64()
 {
-	refuses 'the PMU of this event cannot sample V' -e page-faults -Iv0
+	accepts -e page-faults -Iv0
 	accepts -e page-faults -I
 	# Without VG, which only events of the PMU have.
 	accepts -e cpu-clock --call-graph dwarf
@@ -104,8 +103,27 @@ test_adaptive_pebs()
 	refuses 'cannot sample ZMM, OPMASK|It can sample XMM' -e cycles:pp -Izmm0,k1
 	accepts -e cycles:pp -Ixmm
 	accepts -e cycles -Izmm,k
+	# What is refused for another reason is not blamed on the registers.
+	refuses "doesn't support branch stack sampling" -b -e cycles -Iymm0
+	test_some_events
 	# The default event is as precise as can be.
 	accepts -Izmm,k
+}
+
+# An event that cannot sample the registers does without; another one has them.
+test_some_events()
+{
+	record -e cycles:pp -e cpu-clock -Iip,ymm0 perf test -w noploop 0.5 ||
+		{ not_ok "two events, one without YMM: refused"; return; }
+	grep -q '^WARNING: Recorded without SIMD.*: cycles:pp[A-Za-z]*\.$' err ||
+		not_ok "no warning names cycles:pp: $(grep WARNING err)"
+	perf script -i $data -F event,iregs 2> /dev/null | awk '
+		/cycles/ { cycles++ }
+		/cycles/ && /YMM/ { bad++ }
+		/cpu-clock/ && /YMM0:/ { clock++ }
+		END { print !!cycles, !!clock, bad + 0 }' > events
+	[ "$(cat events)" = "1 1 0" ] && ok "cycles:pp without YMM0, cpu-clock with" ||
+		not_ok "samples of both events, YMM0 in the wrong ones: $(cat events)"
 }
 
 # The user is told what the unwinder doesn't know.
@@ -189,15 +207,25 @@ expect()
 	ok "$*: $(cat names)"
 }
 
-# A kernel that takes just whole classes is asked for these, and what was asked of
-# perf is shown.
+# A kernel that takes just whole classes is asked for these, and the user is told.
 test_whole_classes()
 {
+	local nr='0 1 10 11 12 13 14 15 2 3 4 5 6 7 8 9' all
+	local told='WARNING: This kernel samples only all of'
+
 	export LD_PRELOAD=/root/whole-classes.so
-	expect 'YMM2' 'sample_simd_vec_reg_intr=0xffff' -e cpu-clock -Iymm2
-	expect 'XMM3 XMM4' 'sample_simd_vec_reg_user=0xffff' -e cpu-clock --user-regs=xmm3-4
+	all=$(printf 'YMM%s ' $nr)
+	expect "${all% }" 'sample_simd_vec_reg_intr=0xffff' -e cpu-clock -Iymm2
+	grep -q "^$told YMM, or none: all are recorded" err || not_ok "not told of YMM"
+	all=$(printf 'XMM%s ' $nr)
+	expect "${all% }" 'sample_simd_vec_reg_user=0xffff' -e cpu-clock --user-regs=xmm3-4
+	grep -q "^$told XMM, or none: all are recorded" err || not_ok "not told of XMM"
+	# Nobody is told who has asked for all.
+	expect "${all% }" 'sample_simd_vec_reg_user=0xffff' -e cpu-clock --user-regs=xmm
+	! grep -q "^$told" err || not_ok "told of XMM"
 	# The width is that of both sides.
-	expect 'YMM1 YMM5' 'sample_simd_vec_reg_intr=0xffff sample_simd_vec_reg_qwords=4' \
+	all=$(printf 'YMM%s ' $nr)
+	expect "${all% }" 'sample_simd_vec_reg_intr=0xffff sample_simd_vec_reg_qwords=4' \
 		-e cpu-clock -Ixmm1 --user-regs=ymm5
 	unset LD_PRELOAD
 	expect 'YMM2' 'sample_simd_vec_reg_intr=0x4' -e cpu-clock -Iymm2

@@ -1,0 +1,43 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+# Runs a test while a CPU goes off line and comes back, or the machine goes to sleep and
+# is woken by its clock, again and again.
+#
+# usage: while-off.sh cpu|suspend TEST...
+
+what=$1 times=0
+shift
+
+cpu()
+{
+	local cpu=/sys/devices/system/cpu/cpu1/online
+
+	echo 0 > $cpu && echo 1 > $cpu
+}
+
+suspend()
+{
+	echo 0 > /sys/class/rtc/rtc0/wakealarm
+	echo +1 > /sys/class/rtc/rtc0/wakealarm
+	echo freeze > /sys/power/state
+}
+
+"$@" &
+pid=$!
+
+# The test's tasks have to be where they want to be before a CPU goes.
+until grep -qs "^PPid:.$pid\$" /proc/[0-9]*/status || ! kill -0 $pid; do
+	sleep 0.1
+done
+sleep 0.3
+
+while kill -0 $pid 2> /dev/null; do
+	$what && times=$((times + 1))
+	sleep 0.1
+done
+wait $pid
+rc=$?
+
+echo "# $what: $times times"
+[ $times -ge 3 ] || { echo "not ok $what: too seldom"; rc=1; }
+exit $rc
