@@ -10,6 +10,9 @@
 unset SERIES
 
 JOBS=${JOBS:-$(nproc)}
+# ccache takes the dependencies from the compiler, instead of preprocessing first: what
+# is compiled for the first time is a fifth cheaper.
+export CCACHE_DEPEND=1
 SOURCE_FROM_OUT=../../linux
 
 kernel_packages()
