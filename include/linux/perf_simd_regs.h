@@ -251,7 +251,7 @@ static inline void perf_simd_regs_end_overflow(void)
 const struct perf_simd_record *
 perf_simd_regs_set_record(const struct perf_simd_record *record);
 
-void perf_simd_regs_begin_sample(struct perf_sample_data *data);
+void perf_simd_regs_begin_sample(struct perf_sample_data *data, struct perf_event *event);
 void perf_simd_regs_end_sample(struct perf_sample_data *data, struct perf_event *event);
 unsigned int perf_simd_regs_prepare(struct perf_sample_data *data, struct perf_event *event,
 				    enum perf_simd_side side, struct pt_regs *pt_regs);
@@ -290,7 +290,11 @@ static inline void perf_simd_regs_free_event(struct perf_event *event) { }
 
 static inline void perf_simd_regs_begin_overflow(void) { }
 static inline void perf_simd_regs_end_overflow(void) { }
-static inline void perf_simd_regs_begin_sample(struct perf_sample_data *data) { }
+static inline void perf_simd_regs_begin_sample(struct perf_sample_data *data,
+					       struct perf_event *event)
+{
+}
+
 static inline void perf_simd_regs_end_sample(struct perf_sample_data *data,
 					     struct perf_event *event)
 {

@@ -191,14 +191,15 @@ perf_simd_regs_set_record(const struct perf_simd_record *record)
 
 /**
  * perf_simd_regs_begin_sample - take a place for the SIMD registers of a sample
- * @data: the sample, of an event that has SIMD registers
+ * @data: the sample
+ * @event: the event, which has SIMD registers
  *
  * Before perf_simd_regs_prepare(). What was saved for an earlier sample is
  * forgotten.
  *
  * Context: any, with preemption disabled until perf_simd_regs_end_sample().
  */
-void perf_simd_regs_begin_sample(struct perf_sample_data *data)
+void perf_simd_regs_begin_sample(struct perf_sample_data *data, struct perf_event *event)
 {
 	struct perf_simd_buf *buf = perf_simd_this_buf();
 	unsigned int depth = buf ? buf->depth : PERF_SIMD_MAX_DEPTH;
@@ -215,7 +216,8 @@ void perf_simd_regs_begin_sample(struct perf_sample_data *data)
 
 	if (!depth && !buf->shared) {
 		buf->saved = 0;
-		buf->asked = 0;
+		/* Of both sides: a second save would move what the first side shows. */
+		buf->asked = perf_simd_event_state(event->simd);
 	}
 
 	data->regs_user.simd = &buf->regs[depth][PERF_SIMD_USER];
@@ -264,13 +266,7 @@ static __always_inline u64
 capture(struct perf_event *event, enum perf_simd_side side, struct pt_regs *pt_regs,
 	struct perf_simd_regs *simd)
 {
-	struct perf_simd_buf *buf = simd->buf;
-
-	/* Of both sides: a second save would move what the first side shows. */
-	if (perf_simd_may_save(buf))
-		buf->asked |= perf_simd_event_state(event->simd);
-
-	if (likely(!buf->irqs_on))
+	if (likely(!simd->buf->irqs_on))
 		return arch_perf_simd_regs_capture(event, side, pt_regs, simd);
 
 	/* An interrupt could use the registers after they were found to be current's. */

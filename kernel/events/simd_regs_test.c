@@ -353,7 +353,7 @@ static void sample(struct level *level)
 	struct perf_sample_data data = {};
 
 	preempt_disable();
-	perf_simd_regs_begin_sample(&data);
+	perf_simd_regs_begin_sample(&data, level->event);
 	level->simd = data.regs_user.simd;
 	perf_simd_regs_end_sample(&data, level->event);
 	preempt_enable();
@@ -429,7 +429,7 @@ static void nested_samples_have_their_own_place(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, perf_simd_regs_init_event(event), 0);
 
 	preempt_disable();
-	perf_simd_regs_begin_sample(&first);
+	perf_simd_regs_begin_sample(&first, event);
 	buf = first.regs_user.simd->buf;
 	buf->saved = 1;
 	may_save[0] = perf_simd_may_save(buf);
@@ -437,10 +437,10 @@ static void nested_samples_have_their_own_place(struct kunit *test)
 
 	/* An overflow in a sample neither forgets nor shares what that has saved. */
 	perf_simd_regs_begin_overflow();
-	perf_simd_regs_begin_sample(&second);
+	perf_simd_regs_begin_sample(&second, event);
 	may_save[1] = perf_simd_may_save(buf);
 	has_saved[1] = perf_simd_has_saved(buf, 1);
-	perf_simd_regs_begin_sample(&third);
+	perf_simd_regs_begin_sample(&third, event);
 	may_save[2] = perf_simd_may_save(buf);
 	perf_simd_regs_end_sample(&third, event);
 	perf_simd_regs_end_sample(&second, event);
@@ -450,7 +450,7 @@ static void nested_samples_have_their_own_place(struct kunit *test)
 	has_saved[2] = perf_simd_has_saved(buf, 1);
 	perf_simd_regs_end_sample(&first, event);
 
-	perf_simd_regs_begin_sample(&next);
+	perf_simd_regs_begin_sample(&next, event);
 	KUNIT_EXPECT_EQ(test, buf->saved, 0);
 	perf_simd_regs_end_sample(&next, event);
 	KUNIT_EXPECT_EQ(test, buf->depth, 0);

@@ -192,7 +192,7 @@ static struct shown look(struct perf_event *event, unsigned long pstate)
 	};
 
 	preempt_disable();
-	perf_simd_regs_begin_sample(&data);
+	perf_simd_regs_begin_sample(&data, event);
 	perf_simd_regs_prepare(&data, event, PERF_SIMD_USER, &pt_regs);
 	perf_simd_regs_prepare(&data, event, PERF_SIMD_INTR, &pt_regs);
 	perf_simd_regs_end_sample(&data, event);

@@ -179,7 +179,7 @@ static struct shown look(struct perf_event *event)
 	struct shown shown;
 
 	preempt_disable();
-	perf_simd_regs_begin_sample(&data);
+	perf_simd_regs_begin_sample(&data, event);
 	shown.user = shows(event, &data, &data.regs_user, PERF_SIMD_USER);
 	shown.intr = shows(event, &data, &data.regs_intr, PERF_SIMD_INTR);
 	perf_simd_regs_end_sample(&data, event);

@@ -121,7 +121,7 @@ static bool shows(struct perf_event *event, enum perf_simd_side side, bool user_
 	struct perf_sample_data data = {};
 	struct perf_regs *regs = side == PERF_SIMD_USER ? &data.regs_user : &data.regs_intr;
 
-	perf_simd_regs_begin_sample(&data);
+	perf_simd_regs_begin_sample(&data, event);
 	regs->abi = PERF_SAMPLE_REGS_ABI_64;
 	perf_simd_regs_prepare(&data, event, side, &pt_regs);
 	perf_simd_regs_end_sample(&data, event);
