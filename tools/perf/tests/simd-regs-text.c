@@ -369,30 +369,30 @@ static int text_one(const struct text_case *tc)
 	struct regs_dump regs = {
 		.abi = tc->abi, .mask = tc->mask, .regs = gprs, .simd = tc->simd,
 	};
+	struct simd_view view = {};
 	char *text = NULL;
 	size_t size;
 	int ret;
 	FILE *fp;
 
 	regs.simd.data = memchr_inv(tc->data, 0, sizeof(tc->data)) ? tc->data : data;
-	TEST_ASSERT_VAL("view", !simd_view__set(&simd_view, tc->view ?: "hex"));
+	TEST_ASSERT_VAL("view", !simd_view__set(&view, tc->view ?: "hex"));
 
 	fp = open_memstream(&text, &size);
 	TEST_ASSERT_VAL("stream", fp);
-	regs_dump__dump(fp, "intr", &regs, &attr, tc->e_machine, 0);
+	regs_dump__dump(fp, "intr", &regs, &attr, tc->e_machine, 0, &view);
 	fclose(fp);
 	ret = check_text(tc, "dump", text, tc->dump);
 	free(text);
 
 	fp = open_memstream(&text, &size);
 	TEST_ASSERT_VAL("stream", fp);
-	regs_dump__fprintf(fp, &regs, &attr, tc->e_machine, 0);
+	regs_dump__fprintf(fp, &regs, &attr, tc->e_machine, 0, &view);
 	fclose(fp);
 	one_per_line(text);
 	ret |= check_text(tc, "line", text, tc->line);
 	free(text);
 
-	simd_view__set(&simd_view, "hex");
 	return ret;
 }
 
@@ -427,6 +427,8 @@ static int test__view(struct test_suite *t __maybe_unused, int subtest __maybe_u
 
 	TEST_ASSERT_VAL("U8", !simd_view__set(&view, "U8"));
 	TEST_ASSERT_VAL("u8", view.type && view.type->bits == 8 && !view.high_first);
+	TEST_ASSERT_VAL("x32,low", !simd_view__set(&view, "x32,low"));
+	TEST_ASSERT_VAL("x32", view.type && !strcmp(view.type->name, "x32") && !view.high_first);
 	TEST_ASSERT_VAL("hex", !simd_view__set(&view, "hex") && !view.type);
 	return TEST_OK;
 }

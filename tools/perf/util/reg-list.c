@@ -102,6 +102,59 @@ static u64 class_mask(struct reg_avail *avail, const struct simd_class *class, s
 	return *legacy ? all : caps->class[idx].mask;
 }
 
+__printf(3, 4)
+static int fail(char *why, size_t size, const char *fmt, ...)
+{
+	va_list args;
+
+	va_start(args, fmt);
+	vsnprintf(why, size, fmt, args);
+	va_end(args);
+	return -1;
+}
+
+/*
+ * Say why there is nothing to sample of what has this name. A CPU without it is
+ * the first reason: another kernel would not help.
+ */
+static int refuse(char *why, size_t size, const struct simd_regs_caps *caps, u8 cpu_bit, int err,
+		  const char *name)
+{
+	struct utsname uts;
+
+	if (!(caps->cpu >> cpu_bit & 1))
+		return fail(why, size, "this CPU has no %s", name);
+
+	if (uname(&uts))
+		uts.release[0] = '\0';
+
+	switch (caps->err ?: err) {
+	case E2BIG:
+		return fail(why, size,
+			    "the kernel, %s, is too old to sample SIMD or extended registers",
+			    uts.release);
+	case EACCES:
+	case EPERM:
+		return fail(why, size,
+			    "no permission to open events: see /proc/sys/kernel/perf_event_paranoid");
+	case EOPNOTSUPP:
+		if (caps->err)
+			return fail(why, size,
+				    "the kernel, %s, has no SIMD or extended registers in samples here",
+				    uts.release);
+		return fail(why, size,
+			    "the CPU has %s, but neither cpu-clock nor cycles can sample it", name);
+	default:
+		return fail(why, size, "the kernel, %s, refuses to sample it", uts.release);
+	}
+}
+
+/* What a CPU has, or has not, for bits of simd_ext_gprs() */
+static const char *ext_gprs_name(u64 bits)
+{
+	return simd_ext_gprs_cpu_bit(bits) == CPU_BIT_X86_CET_USER ? "shadow stack" : "R16 to R31";
+}
+
 static void list_names(struct reg_avail *avail, u64 mask, bool ext, FILE *fp)
 {
 	const char *last = NULL;
@@ -143,50 +196,48 @@ void reg_avail__fprintf(struct reg_avail *avail, FILE *fp)
 	fputc('\n', fp);
 }
 
-__printf(3, 4)
-static int fail(char *why, size_t size, const char *fmt, ...)
-{
-	va_list args;
-
-	va_start(args, fmt);
-	vsnprintf(why, size, fmt, args);
-	va_end(args);
-	return -1;
-}
-
-/*
- * Say why there is nothing to sample of what has this name. A CPU without it is
- * the first reason: another kernel would not help.
+/**
+ * reg_avail__fprintf_missing - list the registers that cannot be asked for, with a reason
+ * @avail: the registers
+ * @fp: where to
  */
-static int refuse(char *why, size_t size, const struct simd_regs_caps *caps, u8 cpu_bit, int err,
-		  const char *name)
+void reg_avail__fprintf_missing(struct reg_avail *avail, FILE *fp)
 {
-	struct utsname uts;
+	const struct simd_regs_caps *caps = reg_avail__caps(avail);
+	u64 missing = simd_ext_gprs(avail->e_machine) & ~caps->ext_gprs;
+	char why[128];
+	size_t nr;
+	const struct simd_class *classes = simd_classes(avail->e_machine, &nr);
 
-	if (!(caps->cpu >> cpu_bit & 1))
-		return fail(why, size, "this CPU has no %s", name);
+	for (unsigned int id = 0; id < 64; id++) {
+		u8 cpu_bit = simd_ext_gprs_cpu_bit(1ULL << id);
+		unsigned int last = id;
 
-	if (uname(&uts))
-		uts.release[0] = '\0';
+		if (!(missing >> id & 1))
+			continue;
+		while (last < 63 && missing >> (last + 1) & 1 &&
+		       simd_ext_gprs_cpu_bit(1ULL << (last + 1)) == cpu_bit)
+			last++;
+		refuse(why, sizeof(why), caps, cpu_bit, caps->ext_gprs_err,
+		       ext_gprs_name(1ULL << id));
+		fprintf(fp, "not available: %s", reg_name(avail, missing, id, /*ext=*/true));
+		if (last > id)
+			fprintf(fp, "-%s", reg_name(avail, missing, last, /*ext=*/true));
+		fprintf(fp, ": %s\n", why);
+		id = last;
+	}
 
-	switch (caps->err ?: err) {
-	case E2BIG:
-		return fail(why, size,
-			    "the kernel, %s, is too old to sample SIMD or extended registers",
-			    uts.release);
-	case EACCES:
-	case EPERM:
-		return fail(why, size,
-			    "no permission to open an event, see /proc/sys/kernel/perf_event_paranoid");
-	case EOPNOTSUPP:
-		if (caps->err)
-			return fail(why, size,
-				    "the kernel, %s, has no SIMD or extended registers in samples here",
-				    uts.release);
-		return fail(why, size,
-			    "the CPU has %s, but neither cpu-clock nor cycles can sample it", name);
-	default:
-		return fail(why, size, "the kernel, %s, refuses to sample it", uts.release);
+	for (size_t i = 0; i < nr; i++) {
+		bool legacy;
+
+		if (class_mask(avail, &classes[i], i, &legacy))
+			continue;
+		refuse(why, sizeof(why), caps, classes[i].cpu_bit, caps->class[i].err,
+		       classes[i].name);
+		fprintf(fp, "not available: %s", classes[i].name);
+		if (classes[i].nr > 1)
+			fprintf(fp, "0-%d", classes[i].nr - 1);
+		fprintf(fp, ": %s\n", why);
 	}
 }
 
@@ -253,7 +304,7 @@ static int add_gpr(struct reg_list *list, struct reg_avail *avail, const char *n
 	caps = reg_avail__caps(avail);
 	if (bits & ~caps->ext_gprs)
 		return refuse(why, size, caps, simd_ext_gprs_cpu_bit(bits), caps->ext_gprs_err,
-			      bits == 1ULL << PERF_REG_X86_SSP ? "shadow stack" : "R16 to R31");
+			      ext_gprs_name(bits));
 
 	list->regs |= bits;
 	list->ext_gprs = true;

@@ -52,6 +52,7 @@ struct reg_list {
 
 void reg_avail__init(struct reg_avail *avail, uint16_t e_machine, bool intr);
 void reg_avail__fprintf(struct reg_avail *avail, FILE *fp);
+void reg_avail__fprintf_missing(struct reg_avail *avail, FILE *fp);
 int reg_list__add(struct reg_list *list, struct reg_avail *avail, const char *item,
 		  char *why, size_t why_size);
 void reg_list__finish(struct reg_list *list, struct reg_avail *avail);

@@ -4,7 +4,6 @@
  * the sample has, in the order in which it has them.
  */
 #include <string.h>
-#include <linux/bitmap.h>
 #include <linux/kernel.h>
 #include <linux/perf_event.h>
 
@@ -82,16 +81,17 @@ static void dump_words(FILE *fp, const struct simd_reg *reg)
 /* Each line of lanes is as many bits, the width of the narrowest vectors. */
 #define BITS_PER_LINE	128
 
-static void dump_lanes(FILE *fp, const struct simd_reg *reg, const struct simd_regs *simd)
+static void dump_lanes(FILE *fp, const struct simd_reg *reg, const struct simd_regs *simd,
+		       const struct simd_view *view)
 {
-	const struct simd_lane_type *type = simd_view.type;
+	const struct simd_lane_type *type = view->type;
 	unsigned int nr = simd_reg__nr_lanes(reg, simd, type);
 	unsigned int per_line = reg->pred ? 64 : BITS_PER_LINE / type->bits;
 	char name[32], text[SIMD_LANE_TEXT_MAX];
 
 	scnprintf_name(name, sizeof(name), reg);
 	for (unsigned int i = 0; i < nr; i++) {
-		unsigned int lane = simd_view.high_first ? nr - 1 - i : i;
+		unsigned int lane = view->high_first ? nr - 1 - i : i;
 
 		if (i % per_line == 0)
 			fprintf(fp, "%s.... %s %s[%u]:", i ? "\n" : "", name, type->name, lane);
@@ -99,21 +99,6 @@ static void dump_lanes(FILE *fp, const struct simd_reg *reg, const struct simd_r
 		fprintf(fp, " %s", text);
 	}
 	fputc('\n', fp);
-}
-
-static void dump_simd(FILE *fp, const struct simd_regs *simd, uint16_t e_machine)
-{
-	struct simd_reg reg;
-
-	fprintf(fp, "... SIMD ABI nr_vectors %u vector_qwords %u nr_pred %u pred_qwords %u\n",
-		simd->nr_vectors, simd->vector_qwords, simd->nr_pred, simd->pred_qwords);
-
-	for (unsigned int i = 0; simd_regs__next(simd, e_machine, &i, &reg);) {
-		if (simd_view.type)
-			dump_lanes(fp, &reg, simd);
-		else
-			dump_words(fp, &reg);
-	}
 }
 
 /**
@@ -124,12 +109,17 @@ static void dump_simd(FILE *fp, const struct simd_regs *simd, uint16_t e_machine
  * @attr: of their event
  * @e_machine: the architecture of the sample
  * @e_flags: its ELF flags
+ * @view: lanes to show in place of words, or NULL
  */
 void regs_dump__dump(FILE *fp, const char *side, const struct regs_dump *regs,
-		     const struct perf_event_attr *attr, uint16_t e_machine, uint32_t e_flags)
+		     const struct perf_event_attr *attr, uint16_t e_machine, uint32_t e_flags,
+		     const struct simd_view *view)
 {
-	unsigned int id, i = 0;
-	u64 mask = regs->mask;
+	const struct simd_regs *simd = &regs->simd;
+	u64 mask = regs->mask, xmm;
+	unsigned int i = 0;
+	struct simd_reg reg;
+	char name[16];
 
 	if (!regs->regs)
 		return;
@@ -137,13 +127,30 @@ void regs_dump__dump(FILE *fp, const char *side, const struct regs_dump *regs,
 	fprintf(fp, "... %s regs: mask 0x%llx ABI %s%s\n", side, (unsigned long long)mask,
 		abi_name(regs->abi), regs->abi & PERF_SAMPLE_REGS_ABI_SIMD ? " SIMD" : "");
 
-	for_each_set_bit(id, (unsigned long *)&mask, sizeof(mask) * 8) {
-		fprintf(fp, ".... %-5s 0x%016llx\n", sample_reg_name(id, attr, e_machine, e_flags),
-			(unsigned long long)regs->regs[i++]);
+	xmm = regs_dump__legacy_xmm(regs, attr, e_machine);
+	for (unsigned int id = 0; id < 64; id++) {
+		unsigned long long value;
+
+		if (!(mask >> id & 1))
+			continue;
+		value = regs->regs[i++];
+		if (xmm >> id & 1)
+			continue;
+		sample_reg__scnprintf(name, sizeof(name), id, attr, e_machine, e_flags);
+		fprintf(fp, ".... %-5s 0x%016llx\n", name, value);
 	}
 
-	if (regs->abi & PERF_SAMPLE_REGS_ABI_SIMD)
-		dump_simd(fp, &regs->simd, e_machine);
+	if (regs->abi & PERF_SAMPLE_REGS_ABI_SIMD) {
+		fprintf(fp, "... SIMD ABI nr_vectors %u vector_qwords %u nr_pred %u pred_qwords %u\n",
+			simd->nr_vectors, simd->vector_qwords, simd->nr_pred, simd->pred_qwords);
+	}
+
+	for (i = 0; regs_dump__next_simd(regs, attr, e_machine, &i, &reg);) {
+		if (view && view->type)
+			dump_lanes(fp, &reg, simd, view);
+		else
+			dump_words(fp, &reg);
+	}
 }
 
 /* The value of the register as one number, so the highest word comes first. */
@@ -157,15 +164,16 @@ static int fprintf_number(FILE *fp, const struct simd_reg *reg)
 	return printed;
 }
 
-static int fprintf_lanes(FILE *fp, const struct simd_reg *reg, const struct simd_regs *simd)
+static int fprintf_lanes(FILE *fp, const struct simd_reg *reg, const struct simd_regs *simd,
+			 const struct simd_view *view)
 {
-	const struct simd_lane_type *type = simd_view.type;
+	const struct simd_lane_type *type = view->type;
 	unsigned int nr = simd_reg__nr_lanes(reg, simd, type);
 	char text[SIMD_LANE_TEXT_MAX];
 	int printed = fprintf(fp, "%s{", type->name);
 
 	for (unsigned int i = 0; i < nr; i++) {
-		unsigned int lane = simd_view.high_first ? nr - 1 - i : i;
+		unsigned int lane = view->high_first ? nr - 1 - i : i;
 
 		simd_reg__lane_text(text, sizeof(text), reg, type, lane);
 		printed += fprintf(fp, "%s%s", i ? "," : "", text);
@@ -173,7 +181,8 @@ static int fprintf_lanes(FILE *fp, const struct simd_reg *reg, const struct simd
 	return printed + fprintf(fp, "}");
 }
 
-static int fprintf_simd_reg(FILE *fp, const struct simd_reg *reg, const struct simd_regs *simd)
+static int fprintf_simd_reg(FILE *fp, const struct simd_reg *reg, const struct simd_regs *simd,
+			    const struct simd_view *view)
 {
 	int printed = fprintf(fp, "%s", simd_reg__name(reg));
 
@@ -181,8 +190,8 @@ static int fprintf_simd_reg(FILE *fp, const struct simd_reg *reg, const struct s
 		printed += fprintf(fp, "%u", reg->nr);
 
 	printed += fprintf(fp, ":");
-	if (simd_view.type)
-		printed += fprintf_lanes(fp, reg, simd);
+	if (view && view->type)
+		printed += fprintf_lanes(fp, reg, simd, view);
 	else
 		printed += fprintf_number(fp, reg);
 	return printed + fprintf(fp, " ");
@@ -195,42 +204,49 @@ static int fprintf_simd_reg(FILE *fp, const struct simd_reg *reg, const struct s
  * @attr: of their event
  * @e_machine: the architecture of the sample
  * @e_flags: its ELF flags
+ * @view: lanes to show in place of numbers, or NULL
  */
 int regs_dump__fprintf(FILE *fp, const struct regs_dump *regs,
-		       const struct perf_event_attr *attr, uint16_t e_machine, uint32_t e_flags)
+		       const struct perf_event_attr *attr, uint16_t e_machine, uint32_t e_flags,
+		       const struct simd_view *view)
 {
-	unsigned int id, i = 0;
+	unsigned int i = 0;
 	struct simd_reg reg;
+	char name[16];
 	int printed = 0;
-	u64 mask = regs->mask;
+	u64 mask = regs->mask, xmm;
 
 	if (!regs->regs)
 		return 0;
 
-	for_each_set_bit(id, (unsigned long *)&mask, sizeof(mask) * 8) {
-		printed += fprintf(fp, "%5s:0x%llx ",
-				   sample_reg_name(id, attr, e_machine, e_flags),
-				   (unsigned long long)regs->regs[i++]);
+	xmm = regs_dump__legacy_xmm(regs, attr, e_machine);
+	for (unsigned int id = 0; id < 64; id++) {
+		unsigned long long value;
+
+		if (!(mask >> id & 1))
+			continue;
+		value = regs->regs[i++];
+		if (xmm >> id & 1)
+			continue;
+		sample_reg__scnprintf(name, sizeof(name), id, attr, e_machine, e_flags);
+		printed += fprintf(fp, "%5s:0x%llx ", name, value);
 	}
 
-	if (!(regs->abi & PERF_SAMPLE_REGS_ABI_SIMD))
-		return printed;
-
-	for (i = 0; simd_regs__next(&regs->simd, e_machine, &i, &reg);)
-		printed += fprintf_simd_reg(fp, &reg, &regs->simd);
+	for (i = 0; regs_dump__next_simd(regs, attr, e_machine, &i, &reg);)
+		printed += fprintf_simd_reg(fp, &reg, &regs->simd, view);
 
 	return printed;
 }
 
-/*
- * The XMM registers of events without the SIMD fields have two bits in the mask
- * each. A half alone is not what the name of the register stands for.
+/**
+ * regs_dump__fprintf_json_abi - print the ABI of registers, as regs_dump__dump() does
+ * @fp: where to
+ * @regs: the registers
  */
-static bool is_half(const u64 mask, unsigned int id)
+void regs_dump__fprintf_json_abi(FILE *fp, const struct regs_dump *regs)
 {
-	const u64 low = 0x5555555555555555ULL;
-
-	return !(mask & (low >> id & 1 ? 2ULL << id : 1ULL << (id - 1)));
+	fprintf(fp, "\"%s%s\"", abi_name(regs->abi),
+		regs->abi & PERF_SAMPLE_REGS_ABI_SIMD ? " SIMD" : "");
 }
 
 /**
@@ -241,48 +257,40 @@ static bool is_half(const u64 mask, unsigned int id)
  * @e_machine: the architecture of the sample
  * @e_flags: its ELF flags
  *
- * Two halves of an XMM register become one number.
+ * A half of an XMM register alone has the number of its word behind the name.
  */
 void regs_dump__fprintf_json(FILE *fp, const struct regs_dump *regs,
 			     const struct perf_event_attr *attr,
 			     uint16_t e_machine, uint32_t e_flags)
 {
-	unsigned int id, i = 0;
+	unsigned int i = 0;
 	struct simd_reg reg;
+	char name[16];
 	const char *comma = "";
-	u64 mask = regs->mask, halves = 0;
-
-	if (e_machine_is_x86(e_machine) && !attr->sample_simd_regs_enabled)
-		halves = simd_legacy_xmm_bits(~0ULL);
+	u64 mask = regs->mask, xmm = regs_dump__legacy_xmm(regs, attr, e_machine);
 
 	fputc('{', fp);
-	for_each_set_bit(id, (unsigned long *)&mask, sizeof(mask) * 8) {
-		const char *name = sample_reg_name(id, attr, e_machine, e_flags);
-		unsigned long long value = regs->regs[i++];
+	for (unsigned int id = 0; id < 64; id++) {
+		unsigned long long value;
 
-		fprintf(fp, "%s\"%s", comma, name);
+		if (!(mask >> id & 1))
+			continue;
+		value = regs->regs[i++];
+		if (xmm >> id & 1)
+			continue;
+		sample_reg__scnprintf(name, sizeof(name), id, attr, e_machine, e_flags);
+		fprintf(fp, "%s\"%s\": \"0x%llx\"", comma, name, value);
 		comma = ", ";
-		if (!(halves >> id & 1)) {
-			fprintf(fp, "\": \"0x%llx\"", value);
-		} else if (is_half(mask, id)) {
-			fprintf(fp, "[%u]\": \"0x%016llx\"", id & 1, value);
-		} else {
-			fprintf(fp, "\": \"0x%016llx%016llx\"",
-				(unsigned long long)regs->regs[i++], value);
-			mask &= ~(2ULL << id);
-		}
 	}
 
-	if (regs->abi & PERF_SAMPLE_REGS_ABI_SIMD) {
-		for (i = 0; simd_regs__next(&regs->simd, e_machine, &i, &reg);) {
-			fprintf(fp, "%s\"%s", comma, simd_reg__name(&reg));
-			comma = ", ";
-			if (simd_reg__has_nr(&reg))
-				fprintf(fp, "%u", reg.nr);
-			fprintf(fp, "\": \"");
-			fprintf_number(fp, &reg);
-			fputc('"', fp);
-		}
+	for (i = 0; regs_dump__next_simd(regs, attr, e_machine, &i, &reg);) {
+		fprintf(fp, "%s\"%s", comma, simd_reg__name(&reg));
+		comma = ", ";
+		if (simd_reg__has_nr(&reg))
+			fprintf(fp, "%u", reg.nr);
+		fprintf(fp, "\": \"");
+		fprintf_number(fp, &reg);
+		fputc('"', fp);
 	}
 	fputc('}', fp);
 }

@@ -89,8 +89,14 @@ void evsel__config_sample_regs(struct evsel *evsel, const struct record_opts *op
 		evsel__set_sample_bit(evsel, REGS_USER);
 	}
 
-	if (!simd->enabled)
+	if (!simd->enabled) {
+		/* -I alone has always had them in precise events of CPUs with adaptive PEBS. */
+		if (attr->precise_ip || evsel->precise_max) {
+			attr->sample_regs_intr |= simd->precise_xmm;
+			evsel->optional_regs = simd->precise_xmm;
+		}
 		return;
+	}
 
 	attr->sample_simd_regs_enabled = 1;
 	attr->sample_simd_vec_reg_qwords = simd->vec_qwords;
@@ -146,6 +152,27 @@ bool evsel__simd_regs_fallback(struct evsel *evsel, int err)
 }
 
 /**
+ * evsel__drop_optional_regs - retry without the XMM registers that -I alone adds
+ * @evsel: the event
+ * @err: what sys_perf_event_open() returned, negative
+ *
+ * Not every event of a PMU can be precise, and only precise events have them
+ * on every kernel.
+ *
+ * Returns true if the event is worth another try.
+ */
+bool evsel__drop_optional_regs(struct evsel *evsel, int err)
+{
+	if (!evsel->optional_regs || (err != -EINVAL && err != -EOPNOTSUPP))
+		return false;
+
+	evsel->core.attr.sample_regs_intr &= ~evsel->optional_regs;
+	evsel->optional_regs = 0;
+	pr_debug2("%s: not asking for XMM registers\n", evsel__name(evsel));
+	return true;
+}
+
+/**
  * simd_regs__warn_dwarf - tell who wants DWARF callchains what they can't have
  * @e_machine: the architecture of this machine
  *
@@ -155,7 +182,7 @@ bool evsel__simd_regs_fallback(struct evsel *evsel, int err)
 void simd_regs__warn_dwarf(uint16_t e_machine)
 {
 	if (e_machine_is_x86(e_machine) && simd_regs__cpu() >> CPU_BIT_X86_APX & 1)
-		pr_warning_once("WARNING: --call-graph=dwarf finds no callers of functions whose frames are based on R16 to R31 (APX).\n");
+		pr_warning_once("WARNING: --call-graph=dwarf cannot unwind functions that use R16 to R31 (APX) as frame base.\n");
 }
 
 /**

@@ -32,12 +32,15 @@ struct simd_regs_request {
 	/** @whole_vec: What a mask has to become if the kernel takes just whole classes. */
 	u64 whole_vec;
 	u32 whole_pred;
+	/** @precise_xmm: Bits of sample_regs_intr for precise events, where they can. */
+	u64 precise_xmm;
 };
 
 bool record_opts__has_regs(const struct record_opts *opts, bool intr);
 void record_opts__add_regs(struct record_opts *opts, const struct reg_list *list, bool intr);
 void evsel__config_sample_regs(struct evsel *evsel, const struct record_opts *opts);
 bool evsel__simd_regs_fallback(struct evsel *evsel, int err);
+bool evsel__drop_optional_regs(struct evsel *evsel, int err);
 bool evlist__drop_simd_regs(struct evlist *evlist, int err);
 int evsel__simd_regs_strerror(struct evsel *evsel, int err, char *msg, size_t size);
 void simd_regs__warn_dwarf(uint16_t e_machine);

@@ -14,8 +14,6 @@
 #include "simd-regs-lanes.h"
 #include "simd-regs.h"
 
-struct simd_view simd_view;
-
 static const struct simd_lane_type lane_types[] = {
 	{ "i8",		SIMD_LANE_SIGNED,	8 },
 	{ "i16",	SIMD_LANE_SIGNED,	16 },
@@ -25,6 +23,10 @@ static const struct simd_lane_type lane_types[] = {
 	{ "u16",	SIMD_LANE_UNSIGNED,	16 },
 	{ "u32",	SIMD_LANE_UNSIGNED,	32 },
 	{ "u64",	SIMD_LANE_UNSIGNED,	64 },
+	{ "x8",		SIMD_LANE_HEX,		8 },
+	{ "x16",	SIMD_LANE_HEX,		16 },
+	{ "x32",	SIMD_LANE_HEX,		32 },
+	{ "x64",	SIMD_LANE_HEX,		64 },
 	{ "f16",	SIMD_LANE_F16,		16 },
 	{ "bf16",	SIMD_LANE_BF16,		16 },
 	{ "f32",	SIMD_LANE_F32,		32 },
@@ -88,7 +90,7 @@ int parse_simd_type(const struct option *opt, const char *str, int unset)
 	pr_err("SIMD types: hex");
 	for (size_t i = 0; i < ARRAY_SIZE(lane_types); i++)
 		pr_err(" %s", lane_types[i].name);
-	pr_err("; TYPE,high to start with the highest lane\n");
+	pr_err("; TYPE,high or TYPE,low: the lane that comes first\n");
 	return -1;
 }
 
@@ -158,6 +160,8 @@ static size_t lane_text(char *buf, size_t size, const struct simd_lane_type *typ
 	switch (type->kind) {
 	case SIMD_LANE_SIGNED:
 		return scnprintf(buf, size, "%" PRId64, (s64)(bits << unused) >> unused);
+	case SIMD_LANE_HEX:
+		return scnprintf(buf, size, "0x%0*" PRIx64, (int)type->bits / 4, bits);
 	case SIMD_LANE_F16:
 		return scnprintf(buf, size, "%.5g", f16_value(bits));
 	case SIMD_LANE_BF16:

@@ -21,6 +21,7 @@ struct simd_regs;
 enum simd_lane_kind {
 	SIMD_LANE_SIGNED,
 	SIMD_LANE_UNSIGNED,
+	SIMD_LANE_HEX,
 	SIMD_LANE_F16,
 	SIMD_LANE_BF16,
 	SIMD_LANE_F32,
@@ -44,8 +45,6 @@ struct simd_view {
 	/** @high_first: The highest lane comes first, else the lowest. */
 	bool high_first;
 };
-
-extern struct simd_view simd_view;
 
 int simd_view__set(struct simd_view *view, const char *str);
 int parse_simd_type(const struct option *opt, const char *str, int unset);

@@ -36,13 +36,31 @@
 /* No class is halved below this: a 32-bit x86 kernel has 8 XMM registers of 16. */
 #define CLASS_NR_MIN		8
 
-static int try_open(struct perf_event_attr *attr)
+/**
+ * simd_regs__try_open - ask the kernel whether it accepts an event
+ * @attr: of the event, which is closed again and never enabled
+ *
+ * Events of dynamic PMUs are opened on a CPU if the PMU has no per-task events.
+ *
+ * Returns 0, or the negative error of the first attempt.
+ */
+int simd_regs__try_open(struct perf_event_attr attr)
 {
-	int fd = sys_perf_event_open(attr, /*pid=*/0, /*cpu=*/-1, /*group_fd=*/-1,
-				     PERF_FLAG_FD_CLOEXEC);
+	int fd, err = 0;
 
+	attr.disabled = 1;
+	attr.enable_on_exec = 0;
+	attr.inherit = 0;
+	fd = sys_perf_event_open(&attr, /*pid=*/0, /*cpu=*/-1, /*group_fd=*/-1,
+				 PERF_FLAG_FD_CLOEXEC);
+	if (fd < 0) {
+		err = -errno;
+		if (attr.type >= PERF_TYPE_MAX)
+			fd = sys_perf_event_open(&attr, /*pid=*/-1, /*cpu=*/0, /*group_fd=*/-1,
+						 PERF_FLAG_FD_CLOEXEC);
+	}
 	if (fd < 0)
-		return -errno;
+		return err;
 	close(fd);
 	return 0;
 }
@@ -58,7 +76,7 @@ static int try_events(struct perf_event_attr *attr)
 
 	attr->type = PERF_TYPE_SOFTWARE;
 	attr->config = PERF_COUNT_SW_CPU_CLOCK;
-	err = try_open(attr);
+	err = simd_regs__try_open(*attr);
 	if (!err || err == -E2BIG)
 		return err;
 
@@ -70,7 +88,7 @@ static int try_events(struct perf_event_attr *attr)
 		if (pmu)
 			attr->config |= (u64)pmu->type << PERF_PMU_TYPE_SHIFT;
 	}
-	hw_err = try_open(attr);
+	hw_err = simd_regs__try_open(*attr);
 
 	/* If neither can, the event that is always there knows why. */
 	return hw_err ? err : 0;
@@ -79,14 +97,13 @@ static int try_events(struct perf_event_attr *attr)
 static struct perf_event_attr base_attr(uint16_t e_machine, bool intr)
 {
 	struct perf_event_attr attr = {
-		.size				= sizeof(attr),
 		.sample_period			= 1000000,
-		.disabled			= 1,
 		.exclude_kernel			= 1,
 		.exclude_hv			= 1,
 		.sample_simd_regs_enabled	= 1,
 	};
 
+	event_attr_init(&attr);
 	if (intr) {
 		attr.sample_type = PERF_SAMPLE_REGS_INTR;
 		attr.sample_regs_intr = 1ULL << perf_arch_reg_ip(e_machine);

@@ -6,6 +6,7 @@
  * What the running kernel can sample of the registers that need the SIMD fields
  * of perf_event_attr.
  */
+#include <linux/perf_event.h>
 #include <linux/types.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -38,6 +39,7 @@ struct simd_regs_caps {
 };
 
 u64 simd_regs__cpu(void);
+int simd_regs__try_open(struct perf_event_attr attr);
 void simd_regs__probe(struct simd_regs_caps *caps, uint16_t e_machine, bool intr);
 
 #endif /* __PERF_SIMD_REGS_PROBE_H */

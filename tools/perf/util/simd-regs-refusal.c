@@ -6,7 +6,6 @@
  */
 #include <errno.h>
 #include <string.h>
-#include <unistd.h>
 #include <sys/utsname.h>
 #include <linux/bitops.h>
 #include <linux/kernel.h>
@@ -19,7 +18,7 @@
 #include "perf_regs.h"
 #include "simd-regs.h"
 #include "simd-regs-attr.h"
-#include "../perf-sys.h"
+#include "simd-regs-probe.h"
 #include "../../arch/x86/include/uapi/asm/perf_regs.h"
 
 /* Names of registers for a message. */
@@ -34,23 +33,9 @@ static void names__add(struct names *names, const char *name)
 	scnprintf(names->text + len, sizeof(names->text) - len, "%s%s", len ? ", " : "", name);
 }
 
-/* Of this task, or of a CPU: those of an uncore PMU have no task. */
-static bool can_open(struct perf_event_attr attr)
+static bool can_open(const struct perf_event_attr *attr)
 {
-	int fd;
-
-	attr.disabled = 1;
-	attr.enable_on_exec = 0;
-	attr.inherit = 0;
-	fd = sys_perf_event_open(&attr, /*pid=*/0, /*cpu=*/-1, /*group_fd=*/-1,
-				 PERF_FLAG_FD_CLOEXEC);
-	if (fd < 0)
-		fd = sys_perf_event_open(&attr, /*pid=*/-1, /*cpu=*/0, /*group_fd=*/-1,
-					 PERF_FLAG_FD_CLOEXEC);
-	if (fd < 0)
-		return false;
-	close(fd);
-	return true;
+	return simd_regs__try_open(*attr) == 0;
 }
 
 /* The event with general purpose registers that every kernel has, and nothing else. */
@@ -91,7 +76,7 @@ static bool is_for_simd_regs(struct perf_event_attr attr, uint16_t e_machine)
 	if (!attr.sample_simd_regs_enabled)
 		return false;
 	drop_simd_regs(&attr, e_machine);
-	return can_open(attr);
+	return can_open(&attr);
 }
 
 /* The event's vectors in another width, as far as there are that many. */
@@ -106,7 +91,7 @@ static bool can_open_vectors(const struct perf_event_attr *attr, const struct si
 	if (!try.sample_simd_vec_reg_intr && !try.sample_simd_vec_reg_user)
 		return false;
 	try.sample_simd_vec_reg_qwords = qwords;
-	return can_open(try);
+	return can_open(&try);
 }
 
 static void check_vectors(const struct perf_event_attr *attr, uint16_t e_machine,
@@ -148,7 +133,7 @@ static void check_predicates(const struct perf_event_attr *attr, uint16_t e_mach
 	try.sample_simd_pred_reg_intr = attr->sample_simd_pred_reg_intr;
 	try.sample_simd_pred_reg_user = attr->sample_simd_pred_reg_user;
 	try.sample_simd_pred_reg_qwords = attr->sample_simd_pred_reg_qwords;
-	to = can_open(try) ? possible : refused;
+	to = can_open(&try) ? possible : refused;
 
 	for (size_t i = 0; i < nr; i++) {
 		u64 all = ((1ULL << classes[i].nr) - 1) << classes[i].first;
@@ -167,7 +152,7 @@ static void check_ext_gprs(const struct perf_event_attr *attr, uint16_t e_machin
 		return;
 	try.sample_regs_intr |= attr->sample_regs_intr & mask;
 	try.sample_regs_user |= attr->sample_regs_user & mask;
-	names__add(can_open(try) ? possible : refused, name);
+	names__add(can_open(&try) ? possible : refused, name);
 }
 
 /* What was asked for, sorted by whether the event can sample it. */
@@ -199,7 +184,7 @@ static int unsupported_strerror(struct evsel *evsel, char *msg, size_t size)
 
 	if (attr.precise_ip) {
 		attr.precise_ip = 0;
-		if (can_open(attr))
+		if (can_open(&attr))
 			len += scnprintf(msg + len, size - len,
 					 "Hint: Without the 'p' modifier it can sample all of them.\n");
 	} else {
@@ -230,14 +215,14 @@ bool evlist__drop_simd_regs(struct evlist *evlist, int err)
 		return false;
 
 	evlist__for_each_entry(evlist, pos)
-		sampled |= pos->core.attr.sample_simd_regs_enabled && can_open(pos->core.attr);
+		sampled |= pos->core.attr.sample_simd_regs_enabled && can_open(&pos->core.attr);
 	if (!sampled)
 		return false;
 
 	evlist__for_each_entry(evlist, pos) {
 		struct perf_event_attr *attr = &pos->core.attr;
 
-		if (!attr->sample_simd_regs_enabled || can_open(*attr) ||
+		if (!attr->sample_simd_regs_enabled || can_open(attr) ||
 		    !is_for_simd_regs(*attr, e_machine))
 			continue;
 		drop_simd_regs(attr, e_machine);

@@ -3,6 +3,7 @@
  * Names of vector and predicate registers, and of the general purpose registers
  * that sample_simd_regs_enabled adds: tables for each architecture.
  */
+#include <linux/bitops.h>
 #include <linux/kernel.h>
 #include <linux/perf_event.h>
 
@@ -277,6 +278,98 @@ const char *sample_reg_name(int id, const struct perf_event_attr *attr,
 		return x86_ext_gpr_names[id];
 
 	return perf_reg_name(id, e_machine, e_flags);
+}
+
+/* Without the SIMD fields, XMM registers have two bits of sample_regs_* each. */
+static u64 legacy_xmm_bits(const struct perf_event_attr *attr, uint16_t e_machine)
+{
+	if (!e_machine_is_x86(e_machine) || attr->sample_simd_regs_enabled)
+		return 0;
+	return simd_legacy_xmm_bits(~0ULL);
+}
+
+/**
+ * sample_reg__scnprintf - the name of a bit of sample_regs_*, with the number of
+ *			   the word if it is a half of an XMM register
+ * @buf: where to
+ * @size: of @buf
+ * @id: the bit
+ * @attr: of the event
+ * @e_machine: the architecture
+ * @e_flags: its ELF flags
+ */
+int sample_reg__scnprintf(char *buf, size_t size, int id, const struct perf_event_attr *attr,
+			  uint16_t e_machine, uint32_t e_flags)
+{
+	const char *name = sample_reg_name(id, attr, e_machine, e_flags);
+
+	if (legacy_xmm_bits(attr, e_machine) >> id & 1)
+		return scnprintf(buf, size, "%s[%d]", name, id & 1);
+	return scnprintf(buf, size, "%s", name);
+}
+
+/**
+ * regs_dump__legacy_xmm - the bits of a sample's mask that make whole XMM registers
+ * @regs: the registers
+ * @attr: of the event
+ * @e_machine: the architecture
+ *
+ * A half alone is not what the name of the register stands for.
+ */
+u64 regs_dump__legacy_xmm(const struct regs_dump *regs, const struct perf_event_attr *attr,
+			  uint16_t e_machine)
+{
+	const u64 even = 0x5555555555555555ULL;
+	u64 low = regs->mask & regs->mask >> 1 & even & legacy_xmm_bits(attr, e_machine);
+
+	return low | low << 1;
+}
+
+/**
+ * regs_dump__has_simd - whether a sample can have vector or predicate registers
+ * @regs: the registers of the sample
+ * @attr: of the event
+ * @e_machine: the architecture of the sample
+ */
+bool regs_dump__has_simd(const struct regs_dump *regs, const struct perf_event_attr *attr,
+			 uint16_t e_machine)
+{
+	return regs->abi & PERF_SAMPLE_REGS_ABI_SIMD ||
+	       (regs->regs && regs_dump__legacy_xmm(regs, attr, e_machine));
+}
+
+/**
+ * regs_dump__next_simd - one after the other, the vector and predicate registers
+ * @regs: the registers of the sample
+ * @attr: of the event
+ * @e_machine: the architecture of the sample
+ * @idx: 0 to begin with
+ * @reg: is filled in
+ *
+ * XMM registers of sample_regs_* are vectors like those of the SIMD fields.
+ *
+ * Returns false if there are no more registers.
+ */
+bool regs_dump__next_simd(const struct regs_dump *regs, const struct perf_event_attr *attr,
+			  uint16_t e_machine, unsigned int *idx, struct simd_reg *reg)
+{
+	u64 xmm = regs_dump__legacy_xmm(regs, attr, e_machine);
+	unsigned int bit, nr_legacy = hweight64(xmm) / 2, i;
+
+	if (*idx < nr_legacy) {
+		bit = nth_bit(xmm, 2 * (*idx)++);
+		reg->class = x86_class(PERF_X86_SIMD_XMM_QWORDS, /*pred=*/false);
+		reg->nr = (bit - PERF_REG_X86_XMM0) / 2;
+		reg->qwords = PERF_X86_SIMD_XMM_QWORDS;
+		reg->data = regs->regs + hweight64(regs->mask & ((1ULL << bit) - 1));
+		reg->pred = false;
+		return true;
+	}
+	if (!(regs->abi & PERF_SAMPLE_REGS_ABI_SIMD))
+		return false;
+
+	i = (*idx)++ - nr_legacy;
+	return simd_regs__next(&regs->simd, e_machine, &i, reg);
 }
 
 static bool same_family(uint16_t a, uint16_t b)

@@ -16,6 +16,7 @@
 struct evsel;
 struct machine;
 struct perf_event_attr;
+struct regs_dump;
 struct simd_regs;
 struct thread;
 
@@ -75,6 +76,12 @@ struct simd_reg {
 
 bool simd_regs__next(const struct simd_regs *simd, uint16_t e_machine, unsigned int *idx,
 		     struct simd_reg *reg);
+bool regs_dump__next_simd(const struct regs_dump *regs, const struct perf_event_attr *attr,
+			  uint16_t e_machine, unsigned int *idx, struct simd_reg *reg);
+u64 regs_dump__legacy_xmm(const struct regs_dump *regs, const struct perf_event_attr *attr,
+			  uint16_t e_machine);
+bool regs_dump__has_simd(const struct regs_dump *regs, const struct perf_event_attr *attr,
+			 uint16_t e_machine);
 const char *simd_reg__name(const struct simd_reg *reg);
 bool simd_reg__has_nr(const struct simd_reg *reg);
 
@@ -86,6 +93,8 @@ static inline bool e_machine_is_x86(uint16_t e_machine)
 u64 simd_ext_gprs(uint16_t e_machine);
 u8 simd_ext_gprs_cpu_bit(u64 mask);
 u64 simd_legacy_xmm_bits(u64 regs);
+int sample_reg__scnprintf(char *buf, size_t size, int id, const struct perf_event_attr *attr,
+			  uint16_t e_machine, uint32_t e_flags);
 const char *sample_reg_name(int id, const struct perf_event_attr *attr,
 			    uint16_t e_machine, uint32_t e_flags);
 uint16_t evsel__regs_e_machine(struct evsel *evsel, struct thread *thread,

@@ -47,13 +47,15 @@ static int add_reg(PyObject *dict, const struct simd_reg *reg)
 
 /**
  * regs_dump__simd_dict - a dictionary of registers, by name, each as its bytes
- * @regs: the registers of a sample that has SIMD registers
+ * @regs: the registers of a sample
+ * @attr: of the event
  * @e_machine: the architecture of the sample
  *
  * The bytes are what struct.unpack() and memoryview.cast() take. Returns NULL with an
  * exception set if there is no memory.
  */
-PyObject *regs_dump__simd_dict(const struct regs_dump *regs, uint16_t e_machine)
+PyObject *regs_dump__simd_dict(const struct regs_dump *regs, const struct perf_event_attr *attr,
+			       uint16_t e_machine)
 {
 	PyObject *dict = PyDict_New();
 	struct simd_reg reg;
@@ -61,7 +63,7 @@ PyObject *regs_dump__simd_dict(const struct regs_dump *regs, uint16_t e_machine)
 	if (!dict)
 		return NULL;
 
-	for (unsigned int i = 0; simd_regs__next(&regs->simd, e_machine, &i, &reg);) {
+	for (unsigned int i = 0; regs_dump__next_simd(regs, attr, e_machine, &i, &reg);) {
 		if (add_reg(dict, &reg)) {
 			Py_DECREF(dict);
 			return NULL;

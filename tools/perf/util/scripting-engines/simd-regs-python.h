@@ -6,8 +6,10 @@
 #include <Python.h>
 #include <stdint.h>
 
+struct perf_event_attr;
 struct regs_dump;
 
-PyObject *regs_dump__simd_dict(const struct regs_dump *regs, uint16_t e_machine);
+PyObject *regs_dump__simd_dict(const struct regs_dump *regs, const struct perf_event_attr *attr,
+			       uint16_t e_machine);
 
 #endif /* __PERF_SIMD_REGS_PYTHON_H */
