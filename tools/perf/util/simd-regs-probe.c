@@ -13,6 +13,7 @@
 #include <linux/perf_event.h>
 
 #include "debug.h"
+#include "event.h"
 #include "perf_regs.h"
 #include "pmu.h"
 #include "pmus.h"
