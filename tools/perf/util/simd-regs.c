@@ -320,7 +320,8 @@ u64 regs_dump__legacy_xmm(const struct regs_dump *regs, const struct perf_event_
 			  uint16_t e_machine)
 {
 	const u64 even = 0x5555555555555555ULL;
-	u64 low = regs->mask & regs->mask >> 1 & even & legacy_xmm_bits(attr, e_machine);
+	u64 both = regs->mask & (regs->mask >> 1);
+	u64 low = both & even & legacy_xmm_bits(attr, e_machine);
 
 	return low | low << 1;
 }
