@@ -86,6 +86,14 @@ struct text_case {
 
 static const struct text_case text_cases[] = {
 	{
+		.name = "XMM words as hex lanes", .e_machine = EM_X86_64, .mask = 3ULL << 38,
+		.abi = ABI_64, .view = "x32",
+		.dump =
+			"... intr regs: mask 0xc000000000 ABI 64-bit\n"
+			".... XMM[3] x32[0]: 0x00001000 0x00000000 0x00001001 0x00000000\n",
+		.line = "XMM3:x32{0x00001000,0x00000000,0x00001001,0x00000000}\n",
+	},
+	{
 		.name = "YMM and OPMASK", .e_machine = EM_X86_64, .mask = 1 << 8, .enabled = true,
 		.abi = ABI_64 | ABI_SIMD,
 		.simd = {
@@ -131,11 +139,10 @@ static const struct text_case text_cases[] = {
 		.mask = 3ULL << 38, .abi = ABI_64,
 		.dump =
 			"... intr regs: mask 0xc000000000 ABI 64-bit\n"
-			".... XMM3  0x0000000000001000\n"
-			".... XMM3  0x0000000000001001\n",
+			".... XMM[3][0] 0x0000000000001000\n"
+			".... XMM[3][1] 0x0000000000001001\n",
 		.line =
-			"XMM3:0x1000\n"
-			"XMM3:0x1001\n",
+			"XMM3:0x00000000000010010000000000001000\n",
 	},
 	{
 		.name = "a 32-bit task", .e_machine = EM_386, .enabled = true,
@@ -427,18 +434,13 @@ static int test__view(struct test_suite *t __maybe_unused, int subtest __maybe_u
 
 	TEST_ASSERT_VAL("U8", !simd_view__set(&view, "U8"));
 	TEST_ASSERT_VAL("u8", view.type && view.type->bits == 8 && !view.high_first);
-	TEST_ASSERT_VAL("x32,low", !simd_view__set(&view, "x32,low"));
-	TEST_ASSERT_VAL("x32", view.type && !strcmp(view.type->name, "x32") && !view.high_first);
 	TEST_ASSERT_VAL("hex", !simd_view__set(&view, "hex") && !view.type);
 	return TEST_OK;
 }
 
-/*
- * JSON for events without the SIMD fields, where an XMM register has two bits, both or
- * just one, and with; then with a predicate.
- */
+/* Without the SIMD fields, with XMM registers and halves; with them; a predicate. */
 static const char json[] =
-	"{\"IP\": \"0x10\", \"XMM3\": \"0x00000000000000040000000000000003\", \"XMM4[0]\": \"0x0000000000000005\", \"XMM5[1]\": \"0x0000000000000006\"}\n"
+	"{\"IP\": \"0x10\", \"XMM4[0]\": \"0x5\", \"XMM5[1]\": \"0x6\", \"XMM3\": \"0x00000000000000040000000000000003\"}\n"
 	"{\"R16\": \"0x10\", \"XMM2\": \"0x00000000000000020000000000000001\"}\n"
 	"{\"R16\": \"0x10\", \"OPMASK2\": \"0x0000000000000003\"}\n";
 

@@ -142,7 +142,7 @@ test_legacy() {
   make_data legacy "$1"
 
   test_script legacy "$1" <<- EOF
-	401136 ABI:2 XMM3:0x33 XMM3:0x34 ABI:2 SP:0x5000
+	401136 ABI:2 XMM3:0x00000000000000340000000000000033 ABI:2 SP:0x5000
 	EOF
 
   [ "$1" = "${native}" ] || return 0

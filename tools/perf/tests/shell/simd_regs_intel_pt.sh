@@ -90,7 +90,7 @@ check_same "message, counter-64" "${dir}/expect" "${dir}/output"
 
 test_case legacy <<- EOF
 	401136 ABI:2 AX:0xa IP:0x401136 \
-	XMM0:0x7ec0000000000000 XMM0:0x7ec0000000000001 XMM15:0x7ec000000000f001
+	XMM15[1]:0x7ec000000000f001 XMM0:0x7ec00000000000017ec0000000000000
 EOF
 test_inject legacy
 

@@ -231,8 +231,8 @@ test_options() {
   echo "failed: $((status != 0))" >> "${dir}/output"
   check "an unknown type" <<- EOF
 	Unknown SIMD type "f33"
-	SIMD types: hex i8 i16 i32 i64 u8 u16 u32 u64 f16 bf16 f32 f64
-	 TYPE,high to start with the highest lane
+	SIMD types: hex i8 i16 i32 i64 u8 u16 u32 u64 x8 x16 x32 x64 f16 bf16 f32 f64
+	 TYPE,high or TYPE,low: the lane that comes first
 	failed: 1
 	EOF
 }
