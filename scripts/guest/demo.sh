@@ -171,10 +171,10 @@ check_script()
 
 show 'perf record -I?'
 # perf ends with a status of its own after a list.
-available=$({ perf record -I? 2>&1 || :; } | grep 'available registers') ||
+list=$({ perf record -I? 2>&1 || :; } | grep available) ||
 	fail "perf does not list registers"
-echo "$available"
-choose "$available"
+echo "$list"
+choose "$(head -n 1 <<< "$list")"
 
 cmd="perf record -e cpu-clock -c 1000000 -I$INTR --user-regs=$USER"
 show "$cmd -- $PROGRAM"
