@@ -130,7 +130,7 @@ test_some_events()
 test_apx()
 {
 	accepts -e cycles:u --call-graph dwarf
-	if grep -q 'finds no callers of functions whose frames are based on R16 to R31' err; then
+	if grep -q 'cannot unwind functions that use R16 to R31' err; then
 		ok "told about R16 to R31"
 	else
 		not_ok "not told about R16 to R31"

@@ -101,6 +101,12 @@ static void dump_lanes(FILE *fp, const struct simd_reg *reg, const struct simd_r
 	fputc('\n', fp);
 }
 
+static void dump_simd_header(FILE *fp, const struct simd_regs *simd)
+{
+	fprintf(fp, "... SIMD ABI nr_vectors %u vector_qwords %u nr_pred %u pred_qwords %u\n",
+		simd->nr_vectors, simd->vector_qwords, simd->nr_pred, simd->pred_qwords);
+}
+
 /**
  * regs_dump__dump - print registers, a line for each word
  * @fp: where to
@@ -140,10 +146,8 @@ void regs_dump__dump(FILE *fp, const char *side, const struct regs_dump *regs,
 		fprintf(fp, ".... %-5s 0x%016llx\n", name, value);
 	}
 
-	if (regs->abi & PERF_SAMPLE_REGS_ABI_SIMD) {
-		fprintf(fp, "... SIMD ABI nr_vectors %u vector_qwords %u nr_pred %u pred_qwords %u\n",
-			simd->nr_vectors, simd->vector_qwords, simd->nr_pred, simd->pred_qwords);
-	}
+	if (regs->abi & PERF_SAMPLE_REGS_ABI_SIMD)
+		dump_simd_header(fp, simd);
 
 	for (i = 0; regs_dump__next_simd(regs, attr, e_machine, &i, &reg);) {
 		if (view && view->type)
