@@ -114,12 +114,13 @@ static void check_rewritten(const struct regs_dump *regs, const __u64 *pos, cons
 }
 
 static FILE *out;
+static struct simd_view view;
 
 static void print(const struct regs_dump *regs, const struct perf_event_attr *attr,
 		  uint16_t e_machine)
 {
-	regs_dump__dump(out, "intr", regs, attr, e_machine, 0);
-	regs_dump__fprintf(out, regs, attr, e_machine, 0);
+	regs_dump__dump(out, "intr", regs, attr, e_machine, 0, &view);
+	regs_dump__fprintf(out, regs, attr, e_machine, 0, &view);
 	if (regs->regs)
 		regs_dump__fprintf_json(out, regs, attr, e_machine, 0);
 	rewind(out);
@@ -130,9 +131,10 @@ static void set_view(u8 nr)
 	static const char * const views[] = {
 		"hex", "i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64",
 		"f16", "bf16", "f32", "f64", "f16,high", "u8,high", "f64,low",
+		"x8", "x16", "x32", "x64",
 	};
 
-	check(!simd_view__set(&simd_view, views[nr % ARRAY_SIZE(views)]), "a view");
+	check(!simd_view__set(&view, views[nr % ARRAY_SIZE(views)]), "a view");
 }
 
 int LLVMFuzzerInitialize(int *argc, char ***argv);
