@@ -69,12 +69,6 @@ static inline uint64_t now(void)
 	return (uint64_t)high << 32 | low;
 }
 
-/* Two instructions, @n times */
-static inline void spin(unsigned long n)
-{
-	asm volatile("1: dec %0; jnz 1b" : "+r" (n) : : "cc");
-}
-
 static bool prepare(const struct what *what)
 {
 	return true;
@@ -145,12 +139,6 @@ static inline uint64_t now(void)
 	return count;
 }
 
-/* Two instructions, @n times */
-static inline void spin(unsigned long n)
-{
-	asm volatile("1: subs %0, %0, #1; b.ne 1b" : "+r" (n) : : "cc");
-}
-
 /* The vector length that it is about; false if the CPU has it not. */
 static bool prepare(const struct what *what)
 {
@@ -176,6 +164,8 @@ static void set_registers(const struct what *what)
 #else
 #error "there is nothing to be measured on this architecture yet"
 #endif
+
+#include "ticks.h"
 
 struct source {
 	const char	*name;
@@ -225,25 +215,6 @@ static void get_attr(const struct source *source, const struct what *what, int s
 	attr->sample_simd_vec_reg_qwords = what->vec_qwords;
 	attr->sample_simd_pred_reg_qwords = what->pred_qwords;
 	attr->sample_simd_regs_enabled = what->vec || what->pred || what->gprs >> 24;
-}
-
-/* By how much the counter advances for an instruction */
-static double ticks_per_instruction(void)
-{
-	const unsigned long n = 100000;
-	uint64_t begin, least = ~0ULL, t;
-	int i;
-
-	for (i = 0; i < 10; i++) {
-		begin = now();
-		spin(n);
-		t = now() - begin;
-		if (t < least)
-			least = t;
-	}
-
-	/* The readings' own instructions are lost in the rounding. */
-	return least / (2 * n);
 }
 
 /* Ticks from one reading to the next if nothing happens in between */

@@ -39,11 +39,6 @@ static inline uint64_t now(void)
 	return (uint64_t)high << 32 | low;
 }
 
-static inline void spin(unsigned long n)
-{
-	asm volatile("1: dec %0; jnz 1b" : "+r" (n) : : "cc");
-}
-
 static bool have_wide(void)
 {
 	return __builtin_cpu_supports("avx");
@@ -84,11 +79,6 @@ static inline uint64_t now(void)
 	return count;
 }
 
-static inline void spin(unsigned long n)
-{
-	asm volatile("1: subs %0, %0, #1; b.ne 1b" : "+r" (n) : : "cc");
-}
-
 static bool have_wide(void)
 {
 	return getauxval(AT_HWCAP) & HWCAP_SVE;
@@ -121,6 +111,8 @@ static void skip_trap(void *context)
 #else
 #error "there is nothing to be measured on this architecture yet"
 #endif
+
+#include "ticks.h"
 
 static int ping[2], pong[2], cipher;
 
@@ -250,25 +242,6 @@ static const struct {
 	{ "cipher in the kernel", a_section, 1, false },
 	{ "cipher in the kernel, wide registers", a_wide_section, 1, true },
 };
-
-/* By how much the counter advances for an instruction */
-static double ticks_per_instruction(void)
-{
-	const unsigned long n = 100000;
-	uint64_t begin, least = ~0ULL, t;
-	int i;
-
-	for (i = 0; i < 10; i++) {
-		begin = now();
-		spin(n);
-		t = now() - begin;
-		if (t < least)
-			least = t;
-	}
-
-	/* The readings' own instructions are lost in the rounding. */
-	return least / (2 * n);
-}
 
 int main(void)
 {
