@@ -97,8 +97,6 @@ FIXTURE_SETUP(kernel)
 	self->run = simd_run_new(variant->scope, variant->privileged, variant->paranoid);
 	self->run->container = variant->container;
 	self->run->attr.exclude_kernel = variant->user_mode_only;
-	/* In a kernel full of checks, a small part of it is in these sections. */
-	self->run->min_kfpu = variant->privileged && !NEVER_SHOWN;
 }
 
 FIXTURE_TEARDOWN(kernel)
@@ -129,42 +127,42 @@ static int try_open(struct perf_event_attr *attr, pid_t pid, int cpu)
 	return 0;
 }
 
-static void expect_kernel_vectors(struct __test_metadata *_metadata,
-				  const struct simd_run *run)
+static bool shows_kernel_vectors(const struct simd_run *run)
 {
-	const struct simd_side_count *intr = &run->check.n.intr[1];
+	return run->privileged && !NEVER_SHOWN;
+}
 
-	if (run->attr.exclude_kernel) {
-		EXPECT_EQ(0UL, run->check.n.samples[1]);
+static void run_and_judge(struct __test_metadata *_metadata, struct simd_run *run,
+			  const char *name)
+{
+	if (!run->attr.exclude_kernel) {
+		/* Either way it shows that there were vector-using sections at all. */
+		if (shows_kernel_vectors(run))
+			simd_run_demand(run, intr[1].kfpu, 1);
+		else
+			simd_run_demand(run, intr[1].absent, 1);
+		demand_kernel_hits(run);
+	}
+	if (!start_run(_metadata, run))
 		return;
-	}
-	/* Either way it shows that there were vector-using sections at all. */
-	if (run->privileged && !NEVER_SHOWN) {
-		EXPECT_GT(intr->kfpu, 0UL);
-	} else {
-		EXPECT_EQ(0UL, intr->kfpu);
-		EXPECT_GT(intr->absent, 0UL);
-	}
-	expect_kernel_hits(_metadata, &run->check);
+	finish_run(_metadata, run, name);
+	if (run->attr.exclude_kernel)
+		EXPECT_EQ(0UL, run->check.n.samples[1]);
+	if (!shows_kernel_vectors(run))
+		EXPECT_EQ(0UL, run->check.n.intr[1].kfpu);
 }
 
 /* The task that is sampled makes the requests. */
 TEST_F_TIMEOUT(kernel, hash, SIMD_TEST_SECONDS)
 {
 	add_crypto(self->run, 0x5100, SIMD_DO_HASH);
-	if (!start_run(_metadata, self->run))
-		return;
-	finish_run(_metadata, self->run, "hash");
-	expect_kernel_vectors(_metadata, self->run);
+	run_and_judge(_metadata, self->run, "hash");
 }
 
 TEST_F_TIMEOUT(kernel, cipher, SIMD_TEST_SECONDS)
 {
 	add_crypto(self->run, 0x5200, SIMD_DO_CBC);
-	if (!start_run(_metadata, self->run))
-		return;
-	finish_run(_metadata, self->run, "cipher");
-	expect_kernel_vectors(_metadata, self->run);
+	run_and_judge(_metadata, self->run, "cipher");
 }
 
 /* Several at once, and one that only has its registers to lose */
@@ -178,10 +176,7 @@ TEST_F_TIMEOUT(kernel, crowd, SIMD_TEST_SECONDS)
 	w = simd_run_add(self->run, 0x5600, SIMD_DO_YIELD);
 	w->spin = 200;
 	w->rounds = 2;
-	if (!start_run(_metadata, self->run))
-		return;
-	finish_run(_metadata, self->run, "crowd");
-	expect_kernel_vectors(_metadata, self->run);
+	run_and_judge(_metadata, self->run, "crowd");
 }
 
 /* One who watches only himself, among others who have something to hide */
@@ -199,10 +194,7 @@ TEST_F_TIMEOUT(kernel, watcher, SIMD_TEST_SECONDS)
 	/* It has a third of the CPU, and is in user mode for a part of that. */
 	if (variant->user_mode_only)
 		self->run->min_samples = 1000;
-	if (!start_run(_metadata, self->run))
-		return;
-	finish_run(_metadata, self->run, "watcher");
-	expect_kernel_vectors(_metadata, self->run);
+	run_and_judge(_metadata, self->run, "watcher");
 }
 
 /* What perf_event_paranoid keeps from those without CAP_PERFMON */

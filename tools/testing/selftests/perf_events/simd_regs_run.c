@@ -3,6 +3,7 @@
  * One run of a value test: workers on one CPU, events that sample them, and the
  * verdict on every sample.
  */
+#include <assert.h>
 #include <errno.h>
 #include <libgen.h>
 #include <limits.h>
@@ -206,6 +207,18 @@ static int open_events(struct simd_run *run)
 	return 0;
 }
 
+/* As the environment has it: also nothing that is demanded takes longer. */
+static void set_samples(struct simd_run *run, unsigned long n)
+{
+	struct simd_demand *d;
+
+	run->min_samples = n;
+	for (d = run->demands; d < run->demands + run->nr_demands; d++) {
+		if (d->at_least > n)
+			d->at_least = n;
+	}
+}
+
 int simd_run_start(struct simd_run *run)
 {
 	const char *samples = getenv("SIMD_SAMPLES");
@@ -213,7 +226,7 @@ int simd_run_start(struct simd_run *run)
 	int err;
 
 	if (samples)
-		run->min_samples = strtoul(samples, NULL, 0);
+		set_samples(run, strtoul(samples, NULL, 0));
 	run->check.attr = &run->attr;
 	run->check.privileged = run->privileged;
 	simd_check_add_task(&run->check, getpid(), SIMD_EXEMPT);
@@ -252,21 +265,35 @@ void simd_run_drain(struct simd_run *run)
 		simd_event_drain(&run->events[i], simd_check_record, &run->check);
 }
 
-static bool enough(const struct simd_run *run)
+void simd_run_add_demand(struct simd_run *run, const unsigned long *count,
+			 unsigned long at_least, const char *name)
 {
-	return simd_run_marked(run) >= run->min_samples &&
-	       run->check.n.user[0].exact >= run->min_user &&
-	       run->check.n.user[1].exact >= run->min_kernel &&
-	       run->check.n.intr[1].kfpu >= run->min_kfpu;
+	assert(run->nr_demands < SIMD_RUN_DEMANDS);
+	run->demands[run->nr_demands++] = (struct simd_demand){ count, at_least, name };
+}
+
+/* What is still to be waited for, NULL if nothing is */
+static const char *lacking(const struct simd_run *run)
+{
+	const struct simd_demand *d;
+
+	if (simd_run_marked(run) < run->min_samples)
+		return "samples with known values";
+	for (d = run->demands; d < run->demands + run->nr_demands; d++) {
+		if (*d->count < d->at_least)
+			return d->name;
+	}
+	return NULL;
 }
 
 int simd_run_collect(struct simd_run *run)
 {
 	time_t end = time(NULL) + run->max_seconds;
+	const char *what;
 
-	while (!enough(run)) {
+	while ((what = lacking(run))) {
 		if (time(NULL) > end)
-			return failed(run, "waiting for enough samples", -ETIME);
+			return failed(run, what, -ETIME);
 		usleep(5000);
 		simd_run_drain(run);
 	}

@@ -14,6 +14,7 @@
 #include "simd_regs_worker.h"
 
 #define SIMD_RUN_EVENTS		8
+#define SIMD_RUN_DEMANDS	4
 
 /* How the workers are sampled */
 enum simd_scope {
@@ -26,6 +27,13 @@ struct simd_settings {
 	long paranoid, cpu_time_limit, sample_rate, crypto_limit;
 };
 
+/* A count of the run's check that has to be reached before the run ends */
+struct simd_demand {
+	const unsigned long *count;
+	unsigned long at_least;
+	const char *name;
+};
+
 struct simd_run {
 	struct simd_settings saved;
 	struct perf_event_attr attr;
@@ -34,9 +42,8 @@ struct simd_run {
 	bool container;			/* ... by being root of a user namespace */
 	unsigned int nr_sampled;	/* the first workers only, 0: all */
 	unsigned long min_samples;	/* with known values */
-	unsigned long min_user;		/* ... and so many of these in user mode */
-	unsigned long min_kernel;	/* ... and in the kernel */
-	unsigned long min_kfpu;		/* ... and so many with the kernel's own */
+	struct simd_demand demands[SIMD_RUN_DEMANDS];	/* ... and what else */
+	unsigned int nr_demands;
 	unsigned int max_seconds;
 	struct simd_worker workers[SIMD_MAX_WORKERS];
 	unsigned int nr_workers;
@@ -66,6 +73,15 @@ void simd_attr_vectors(struct perf_event_attr *attr, unsigned int qwords,
 
 /* Asks for all registers of these SIMD_MARK_* parts, on both sides; the architecture's */
 void simd_attr_parts(struct perf_event_attr *attr, unsigned int parts);
+
+/*
+ * The run goes on until @member of run->check.n has reached @least. What is rare, or
+ * depends on the scheduler, cannot be expected of a number of samples.
+ */
+#define simd_run_demand(run, member, least) \
+	simd_run_add_demand(run, &(run)->check.n.member, least, #member)
+void simd_run_add_demand(struct simd_run *run, const unsigned long *count,
+			 unsigned long at_least, const char *name);
 
 /* The CPU for the workers; the test itself keeps to another if there is one. */
 int simd_run_cpu(void);

@@ -99,10 +99,10 @@ TEST_F_TIMEOUT(values, syscalls, SIMD_TEST_SECONDS)
 	struct simd_worker *w = simd_run_add(self->run, 0x1200, SIMD_DO_SYSCALLS);
 
 	w->spin = 500;
+	demand_kernel_hits(self->run);
 	if (!start_run(_metadata, self->run))
 		return;
 	finish_run(_metadata, self->run, "system calls");
-	expect_kernel_hits(_metadata, &self->run->check);
 }
 
 /*
@@ -123,10 +123,10 @@ TEST_F_TIMEOUT(values, three_processes, SIMD_TEST_SECONDS)
 		w->spin = 300 * (i + 1);
 		w->rounds = 1;
 	}
+	demand_kernel_hits(self->run);
 	if (!start_run(_metadata, self->run))
 		return;
 	finish_run(_metadata, self->run, "three processes");
-	expect_kernel_hits(_metadata, &self->run->check);
 }
 
 /* Initial state is all zero, and valid. */

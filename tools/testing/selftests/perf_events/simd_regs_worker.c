@@ -96,12 +96,16 @@ static int add_crypto(unsigned int what, struct simd_call *calls, unsigned int *
 }
 
 /* The system calls that a round makes; buffers and files stay until exit. */
-static int set_calls(unsigned int what, struct simd_call *calls, unsigned int *nr)
+static int set_calls(const struct simd_worker *w, struct simd_call *calls, unsigned int *nr)
 {
-	static const struct timespec moment = { .tv_nsec = 20000 };
+	static struct timespec moment = { .tv_nsec = 20000 };
+	const unsigned int what = w->what;
 	static char buffer[4096];
 	int fd, pipes[2], err = 0;
 
+	/* The others have to get on meanwhile, on a slow machine too. */
+	if (w->preempts)
+		moment.tv_nsec = 1000000;
 	if (what & SIMD_DO_GETPPID)
 		add_call(calls, nr, SYS_getppid, 0, 0, 0);
 	if (what & SIMD_DO_READ) {
@@ -271,7 +275,7 @@ static struct pattern *set_up(const struct simd_worker *w, struct pattern *child
 	patterns = calloc(w->nr_phases, sizeof(*patterns));
 	err = patterns ? pin_to(w->cpu) : -ENOMEM;
 	if (!err)
-		err = set_calls(w->what, calls, &nr_calls);
+		err = set_calls(w, calls, &nr_calls);
 	if (!err && w->more_calls)
 		err = w->more_calls(calls, &nr_calls);
 	for (i = 0; !err && i < w->nr_phases; i++) {
