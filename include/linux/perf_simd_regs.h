@@ -9,6 +9,8 @@
 
 #include <linux/compiler.h>
 #include <linux/errno.h>
+#include <linux/jump_label.h>
+#include <linux/perf_event.h>
 #include <linux/rcupdate.h>
 #include <linux/types.h>
 
@@ -217,8 +219,23 @@ bool perf_event_wants_simd_regs(struct perf_event *event);
 int perf_simd_regs_init_event(struct perf_event *event);
 void perf_simd_regs_free_event(struct perf_event *event);
 
-/* False as long as no event has SIMD registers. */
-extern bool perf_simd_bufs_exist;
+/* Off as long as no event samples SIMD registers. */
+DECLARE_STATIC_KEY_FALSE(perf_simd_used);
+
+/**
+ * perf_event_simd - what SIMD registers an event samples
+ * @event: any event
+ *
+ * For the paths that each sample takes, whatever it has: while no event samples SIMD
+ * registers, this is one instruction that does nothing.
+ *
+ * Context: any.
+ * Return: the description, NULL if the event samples none.
+ */
+static __always_inline struct perf_simd_event *perf_event_simd(const struct perf_event *event)
+{
+	return static_branch_unlikely(&perf_simd_used) ? event->simd : NULL;
+}
 
 void __perf_simd_regs_begin_overflow(void);
 void __perf_simd_regs_end_overflow(void);
@@ -233,7 +250,7 @@ void __perf_simd_regs_end_overflow(void);
  */
 static inline void perf_simd_regs_begin_overflow(void)
 {
-	if (unlikely(READ_ONCE(perf_simd_bufs_exist)))
+	if (static_branch_unlikely(&perf_simd_used))
 		__perf_simd_regs_begin_overflow();
 }
 
@@ -244,7 +261,7 @@ static inline void perf_simd_regs_begin_overflow(void)
  */
 static inline void perf_simd_regs_end_overflow(void)
 {
-	if (unlikely(READ_ONCE(perf_simd_bufs_exist)))
+	if (static_branch_unlikely(&perf_simd_used))
 		__perf_simd_regs_end_overflow();
 }
 
@@ -275,6 +292,11 @@ u64 arch_perf_simd_regs_capture(struct perf_event *event,
 				struct perf_simd_regs *simd);
 
 #else /* !CONFIG_PERF_SIMD_REGS */
+
+static __always_inline struct perf_simd_event *perf_event_simd(const struct perf_event *event)
+{
+	return NULL;
+}
 
 static inline bool perf_event_wants_simd_regs(struct perf_event *event)
 {

@@ -10,6 +10,7 @@
  */
 #include <linux/cleanup.h>
 #include <linux/jiffies.h>
+#include <linux/jump_label.h>
 #include <linux/mutex.h>
 #include <linux/perf_event.h>
 #include <linux/perf_simd_regs.h>
@@ -25,7 +26,7 @@ static unsigned int nr_level_events[PERF_NR_CONTEXTS];
 static unsigned int nr_state_events[BITS_PER_TYPE(u64)];
 static u64 asked_state;			/* what any of the events needs */
 DEFINE_PER_CPU(struct perf_simd_buf __rcu *, perf_simd_bufs[PERF_NR_CONTEXTS]);
-bool perf_simd_bufs_exist __read_mostly;
+DEFINE_STATIC_KEY_FALSE(perf_simd_used);
 
 static struct perf_simd_buf *alloc_buf(int cpu, enum perf_simd_level level)
 {
@@ -90,7 +91,8 @@ static void free_unused_bufs(struct work_struct *work)
 	for (level = 0; level < PERF_NR_CONTEXTS; level++)
 		exist |= nr_level_events[level];
 	/* First: what has been begun in a buffer that stays has to be ended. */
-	WRITE_ONCE(perf_simd_bufs_exist, exist);
+	if (!exist)
+		static_branch_disable(&perf_simd_used);
 
 	for (level = 0; level < PERF_NR_CONTEXTS; level++) {
 		if (nr_level_events[level])
@@ -166,7 +168,6 @@ static int get_level(enum perf_simd_level level)
 		return err;
 
 	nr_level_events[level]++;
-	WRITE_ONCE(perf_simd_bufs_exist, true);
 
 	return 0;
 }
@@ -191,6 +192,8 @@ int perf_simd_get_bufs(const struct perf_simd_event *simd)
 			if (err)
 				break;
 		}
+		if (!err && !static_key_enabled(&perf_simd_used))
+			static_branch_enable(&perf_simd_used);
 	}
 
 	if (err)
