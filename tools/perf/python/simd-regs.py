@@ -1,17 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
-"""What programs have in their vector registers, by symbol or by source line.
+"""Show what programs have in their vector registers, by symbol or by source line.
 
     perf record -e cpu-clock -Izmm,opmask -- ./program
-    perf script -s simd-regs.py [-- --type f64 --html report.html]
+    simd-regs.py --type f64 --html report.html
 
-or without Python in perf, or on another machine:
+reads perf.data with perf's Python module ("make -C tools/perf python", then PYTHONPATH).
+Without the module, or on another machine, convert the file first:
 
-    perf data convert --to-json samples.json
-    simd-regs.py --json samples.json
-
-    perf script -F ip,sym,srcline,iregs > samples.txt
-    simd-regs.py --text samples.txt --by line
+    perf data convert --to-json samples.json --srcline
+    simd-regs.py --json samples.json --by line
 
 The columns are
     samples  those of the symbol that have vector or predicate registers
@@ -33,15 +31,8 @@ import collections
 import html
 import json
 import os
-import re
 import struct
 import sys
-
-try:
-    from perf_trace_context import perf_sample_srcline, perf_script_context
-except ImportError:
-    # It is there only when perf runs this.
-    perf_sample_srcline = perf_script_context = None
 
 # Letters of struct, bits of fraction and of the whole lane.
 TYPES = {'f16': ('H', 10, 16), 'bf16': ('H', 7, 16), 'f32': ('I', 23, 32), 'f64': ('Q', 52, 64)}
@@ -252,98 +243,73 @@ def html_row(name, row):
 def parse_args():
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument('--type', choices=TYPES, default='f32', help='what lanes are')
+    parser.add_argument('file', nargs='?', help='perf.data file (default: perf.data)')
+    parser.add_argument('--type', choices=TYPES, default='f32', help='type of the lanes')
     parser.add_argument('--by', choices=('symbol', 'line'), default='symbol',
-                        help='what has a row')
+                        help='what a row of the table is for')
     parser.add_argument('--user', action='store_true',
-                        help='registers of --user-regs, not those of -I')
+                        help='registers of --user-regs instead of those of -I')
     parser.add_argument('--html', metavar='FILE', help='write the table as a page, too')
-    source = parser.add_mutually_exclusive_group()
-    source.add_argument('--json', metavar='FILE', help='read what perf data convert wrote')
-    source.add_argument('--text', metavar='FILE',
-                        help='read what perf script -F ip,sym,srcline,iregs or ,uregs printed')
+    parser.add_argument('--json', metavar='FILE', help='read the output of perf data convert')
     options = parser.parse_args()
-    if options.json and options.by == 'line':
-        parser.error('JSON has no source lines, perf script -F ip,sym,srcline,iregs has')
+    if options.json and options.file:
+        parser.error('--json replaces the perf.data file')
     return options
 
 
-args = parse_args()
-analysis = Analysis(args.type, args.by)
+def read_json(path, analysis, side, by):
+    """Add the samples of a JSON file."""
+    with open(path, encoding='utf-8') as f:
+        try:
+            samples = json.load(f)['samples']
+        except (ValueError, KeyError, TypeError) as err:
+            sys.exit('%s is not an output of perf data convert --to-json: %s' % (path, err))
+    chains = [sample.get('callchain') or [{}] for sample in samples]
+    if by == 'line' and samples and not any('srcline' in chain[0] for chain in chains):
+        sys.exit('%s has no source lines: perf data convert --srcline adds them' % path)
+    for sample, chain in zip(samples, chains):
+        # General purpose registers have other names.
+        regs = {name: bytes.fromhex(value[2:])[::-1] for name, value in sample.get(side, {}).items()
+                if name.rstrip('0123456789') in VECTORS + PREDICATES}
+        analysis.add(chain[0].get('symbol' if by == 'symbol' else 'srcline'), regs)
 
 
-def report():
+def read_data(path, analysis, side, by):
+    """Add the samples of a perf.data file."""
+    try:
+        import perf
+    except ImportError as err:
+        sys.exit('%s\nBuild the module with "make -C tools/perf python", or see --json.' % err)
+
+    def add_sample(event):
+        regs = getattr(event, 'simd_' + side)
+        if not regs:
+            return
+        if by == 'symbol':
+            analysis.add(event.symbol, regs)
+            return
+        file, line = event.srccode()[:2]
+        analysis.add('%s:%d' % (os.path.basename(file), line) if file else None, regs)
+
+    perf.session(perf.data(path), sample=add_sample).process_events()
+
+
+def main():
+    args = parse_args()
+    analysis = Analysis(args.type, args.by)
+    side = 'uregs' if args.user else 'iregs'
+    try:
+        if args.json:
+            read_json(args.json, analysis, side, args.by)
+        else:
+            read_data(args.file or 'perf.data', analysis, side, args.by)
+    except OSError as err:
+        sys.exit('Cannot read %s: %s' % (args.json or args.file or 'perf.data', err))
     print(analysis.text())
     if args.html:
         with open(args.html, 'w', encoding='utf-8') as f:
             f.write(analysis.html())
 
 
-def line_of_sample():
-    """Where perf is just now."""
-    file, line = perf_sample_srcline(perf_script_context)
-    return '%s:%d' % (os.path.basename(file), line) if file else None
-
-
-# perf calls these two.
-def process_event(event):
-    regs = event.get('simd_uregs' if args.user else 'simd_iregs')
-    if regs:
-        analysis.add(event.get('symbol') if args.by == 'symbol' else line_of_sample(), regs)
-
-
-def trace_end():
-    report()
-
-
-def simd_regs_of_hex(regs):
-    """Numbers in hex to bytes. General purpose registers have other names."""
-    found = {}
-    for name, value in regs:
-        words, rest = divmod(len(value) - 2, 16)
-        letters = name.rstrip('0123456789')
-        # Without the SIMD fields, perf script prints the halves of an XMM register.
-        if rest == 0 and words >= (letters in VECTORS) + 1 and letters in VECTORS + PREDICATES:
-            found[name] = bytes.fromhex(value[2:])[::-1]
-    return found
-
-
-def read_json(path):
-    with open(path, encoding='utf-8') as f:
-        samples = json.load(f)['samples']
-    for sample in samples:
-        chain = sample.get('callchain') or [{}]
-        regs = sample.get('uregs' if args.user else 'iregs', {})
-        analysis.add(chain[0].get('symbol'), simd_regs_of_hex(regs.items()))
-
-
-def read_text(path):
-    """A sample is a line with IP and symbol, and in the next its place in the source, if
-    perf knows a file, before one or two times ABI: and registers."""
-    with open(path, encoding='utf-8', errors='replace') as f:
-        lines = f.read().split('\n')
-    where = None
-    for line in lines:
-        before, *sides = line.split('ABI:')
-        if not sides:
-            where = before
-            continue
-        source = None
-        if where is None:
-            where = before
-        elif re.search(r':[0-9]+ *$', before):
-            source = os.path.basename(before.strip())
-        symbol = ' '.join(where.split()[1:])
-        where = None
-        regs = re.findall(r'([A-Z]+[0-9]*):(0x[0-9a-f]+)', sides[-1 if args.user else 0])
-        analysis.add(symbol if args.by == 'symbol' else source, simd_regs_of_hex(regs))
-
-
-if args.json:
-    read_json(args.json)
-    report()
-elif args.text:
-    read_text(args.text)
-    report()
-elif 'PERF_EXEC_PATH' not in os.environ:
-    sys.exit(__doc__)
+if __name__ == '__main__':
+    main()
