@@ -67,7 +67,9 @@ static u64 find_name(const struct reg_avail *avail, u64 mask, u64 abi, const cha
 	u64 found = 0;
 
 	for (unsigned int id = 0; id < 64; id++) {
-		if (mask >> id & 1 && !strcasecmp(perf_reg_name(id, avail->e_machine, 0, abi), name))
+		if (!(mask >> id & 1))
+			continue;
+		if (!strcasecmp(perf_reg_name(id, avail->e_machine, 0, abi), name))
 			found |= 1ULL << id;
 	}
 	return found;

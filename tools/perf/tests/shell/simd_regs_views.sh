@@ -187,9 +187,9 @@ test_by_line() {
 # Registers of arm64, with a bit of a predicate for each byte; a half of an XMM register,
 # which is none; and lanes that are special as one of the types of 16 bits each, or both.
 test_registers() {
-  samples sve sve.c:7 pc=0x401136 "Z0=0x$(printf '%064x' 1)" P0=0x0000000000000011 \
+  samples zsum sve.c:7 pc=0x401136 "Z0=0x$(printf '%064x' 1)" P0=0x0000000000000011 \
     FFR=0x0000000011111111 uregs sp=0x5000 "Z1=0x$(printf '%064x' 0)" -- \
-    legacy legacy.c:8 'XMM0[1]=0x7ec0000000000000' > "${dir}/json"
+    half_xmm legacy.c:8 'XMM0[1]=0x7ec0000000000000' > "${dir}/json"
   {
     sum_up
     sum_up --user
@@ -197,10 +197,10 @@ test_registers() {
   check "by symbol, arm64" <<- EOF
 	# lanes are f32
 	 samples      bits  active    zero    same   upper     nan     inf  denorm  symbol
-	       1       256   62.5%    0.0%    0.0%    0.0%    0.0%    0.0%  100.0%  sve
+	       1       256   62.5%    0.0%    0.0%    0.0%    0.0%    0.0%  100.0%  zsum
 	# lanes are f32
 	 samples      bits  active    zero    same   upper     nan     inf  denorm  symbol
-	       1       256       -  100.0%    0.0%    0.0%    0.0%    0.0%    0.0%  sve
+	       1       256       -  100.0%    0.0%    0.0%    0.0%    0.0%    0.0%  zsum
 	EOF
 
   # shellcheck disable=SC2046
@@ -228,10 +228,10 @@ test_errors() {
     sum_up
     rm "${dir}/json"
     sum_up
-  } | sed "s,${dir},DIR,g" > "${dir}/output"
+  } | sed -e "s,${dir},DIR,g" -e 's/\(--to-json\): .*/\1/' > "${dir}/output"
   check "by symbol, unreadable" <<- EOF
 	DIR/json has no source lines: perf data convert --srcline adds them
-	DIR/json is not an output of perf data convert --to-json: list indices must be integers or slices, not str
+	DIR/json is not an output of perf data convert --to-json
 	Cannot read DIR/json: [Errno 2] No such file or directory: 'DIR/json'
 	EOF
 }

@@ -13,7 +13,7 @@
 
 /* A bit of AT_HWCAP2 */
 #ifndef HWCAP2_SME
-#define HWCAP2_SME	(1UL << 23)
+#define HWCAP2_SME	BIT(23)
 #endif
 #endif
 
