@@ -17,6 +17,7 @@
 #include "evlist.h"
 #include "evsel.h"
 #include "record.h"
+#include "perf-regs-arch/simd_regs.h"
 #include "reg-list.h"
 #include "tests.h"
 

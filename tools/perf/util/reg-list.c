@@ -22,7 +22,6 @@
 #include "debug.h"
 #include "perf_regs.h"
 #include "reg-list.h"
-#include "../../arch/x86/include/uapi/asm/perf_regs.h"
 
 /* The longest prefix and the most digits of a name that can be one. */
 #define PREFIX_MAX	16
@@ -43,13 +42,13 @@ struct reg_range {
  */
 void reg_avail__init(struct reg_avail *avail, uint16_t e_machine, bool intr)
 {
-	u64 mask = intr ? perf_intr_reg_mask(e_machine) : perf_user_reg_mask(e_machine);
+	u64 mask = intr ? perf_intr_reg_mask(e_machine, /*abi=*/0) :
+			  perf_user_reg_mask(e_machine, /*abi=*/0);
 
 	memset(avail, 0, sizeof(*avail));
 	avail->e_machine = e_machine;
 	avail->intr = intr;
-	if (e_machine_is_x86(e_machine))
-		avail->legacy_xmm = mask & PERF_REG_EXTENDED_MASK;
+	avail->legacy_xmm = mask & simd_legacy_bits(e_machine, ~0ULL);
 	avail->gprs = mask & ~avail->legacy_xmm;
 }
 
@@ -62,32 +61,23 @@ static struct simd_regs_caps *reg_avail__caps(struct reg_avail *avail)
 	return &avail->caps;
 }
 
-/* The name of a bit of sample_regs_* with the SIMD fields, or NULL. */
-static const char *reg_name(const struct reg_avail *avail, u64 mask, unsigned int id, bool ext)
-{
-	const struct perf_event_attr attr = { .sample_simd_regs_enabled = ext };
-
-	return mask >> id & 1 ? sample_reg_name(id, &attr, avail->e_machine, 0) : NULL;
-}
-
 /* The bits of sample_regs_* in a mask that have a name. */
-static u64 find_name(const struct reg_avail *avail, u64 mask, bool ext, const char *name)
+static u64 find_name(const struct reg_avail *avail, u64 mask, u64 abi, const char *name)
 {
 	u64 found = 0;
 
 	for (unsigned int id = 0; id < 64; id++) {
-		const char *reg = reg_name(avail, mask, id, ext);
-
-		if (reg && !strcasecmp(reg, name))
+		if (!(mask >> id & 1))
+			continue;
+		if (!strcasecmp(perf_reg_name(id, avail->e_machine, 0, abi), name))
 			found |= 1ULL << id;
 	}
 	return found;
 }
 
-static bool is_xmm(const struct reg_avail *avail, const struct simd_class *class)
+static bool is_legacy(const struct reg_avail *avail, const struct simd_class *class)
 {
-	return e_machine_is_x86(avail->e_machine) && !class->pred &&
-	       class->qwords == PERF_X86_SIMD_XMM_QWORDS;
+	return class == simd_arch(avail->e_machine)->legacy_class;
 }
 
 /* What can be sampled of a class, without the SIMD fields if there is no other way. */
@@ -97,8 +87,8 @@ static u64 class_mask(struct reg_avail *avail, const struct simd_class *class, s
 	const u64 all = ((1ULL << class->nr) - 1) << class->first;
 	const struct simd_regs_caps *caps = reg_avail__caps(avail);
 
-	*legacy = caps->err && is_xmm(avail, class) &&
-		  avail->legacy_xmm == simd_legacy_xmm_bits(all);
+	*legacy = caps->err && is_legacy(avail, class) &&
+		  avail->legacy_xmm == simd_legacy_bits(avail->e_machine, all);
 	return *legacy ? all : caps->class[idx].mask;
 }
 
@@ -149,23 +139,25 @@ static int refuse(char *why, size_t size, const struct simd_regs_caps *caps, u8 
 	}
 }
 
-/* What a CPU has, or has not, for bits of simd_ext_gprs() */
-static const char *ext_gprs_name(u64 bits)
+static int refuse_ext_gprs(char *why, size_t size, const struct simd_regs_caps *caps,
+			   const struct simd_ext_gprs *gprs)
 {
-	return simd_ext_gprs_cpu_bit(bits) == CPU_BIT_X86_CET_USER ? "shadow stack" : "R16 to R31";
+	return refuse(why, size, caps, gprs->cpu_bit, caps->ext_gprs_err, gprs->feature);
 }
 
-static void list_names(struct reg_avail *avail, u64 mask, bool ext, FILE *fp)
+static void list_names(struct reg_avail *avail, u64 mask, u64 abi, FILE *fp)
 {
 	const char *last = NULL;
 
 	for (unsigned int id = 0; id < 64; id++) {
-		const char *name = reg_name(avail, mask, id, ext);
+		const char *name;
 
-		if (name && (!last || strcmp(last, name)))
+		if (!(mask >> id & 1))
+			continue;
+		name = perf_reg_name(id, avail->e_machine, 0, abi);
+		if (!last || strcmp(last, name))
 			fprintf(fp, " %s", name);
-		if (name)
-			last = name;
+		last = name;
 	}
 }
 
@@ -180,8 +172,8 @@ void reg_avail__fprintf(struct reg_avail *avail, FILE *fp)
 	const struct simd_class *classes = simd_classes(avail->e_machine, &nr);
 
 	fprintf(fp, "available registers:");
-	list_names(avail, avail->gprs, /*ext=*/false, fp);
-	list_names(avail, reg_avail__caps(avail)->ext_gprs, /*ext=*/true, fp);
+	list_names(avail, avail->gprs, /*abi=*/0, fp);
+	list_names(avail, reg_avail__caps(avail)->ext_gprs, PERF_SAMPLE_REGS_ABI_SIMD, fp);
 
 	for (size_t i = 0; i < nr; i++) {
 		bool legacy;
@@ -204,27 +196,18 @@ void reg_avail__fprintf(struct reg_avail *avail, FILE *fp)
 void reg_avail__fprintf_missing(struct reg_avail *avail, FILE *fp)
 {
 	const struct simd_regs_caps *caps = reg_avail__caps(avail);
-	u64 missing = simd_ext_gprs(avail->e_machine) & ~caps->ext_gprs;
+	const struct simd_arch *arch = simd_arch(avail->e_machine);
 	char why[128];
 	size_t nr;
 	const struct simd_class *classes = simd_classes(avail->e_machine, &nr);
 
-	for (unsigned int id = 0; id < 64; id++) {
-		u8 cpu_bit = simd_ext_gprs_cpu_bit(1ULL << id);
-		unsigned int last = id;
+	for (size_t i = 0; arch && i < arch->nr_ext_gprs; i++) {
+		const struct simd_ext_gprs *gprs = &arch->ext_gprs[i];
 
-		if (!(missing >> id & 1))
+		if (!(gprs->mask & ~caps->ext_gprs))
 			continue;
-		while (last < 63 && missing >> (last + 1) & 1 &&
-		       simd_ext_gprs_cpu_bit(1ULL << (last + 1)) == cpu_bit)
-			last++;
-		refuse(why, sizeof(why), caps, cpu_bit, caps->ext_gprs_err,
-		       ext_gprs_name(1ULL << id));
-		fprintf(fp, "not available: %s", reg_name(avail, missing, id, /*ext=*/true));
-		if (last > id)
-			fprintf(fp, "-%s", reg_name(avail, missing, last, /*ext=*/true));
-		fprintf(fp, ": %s\n", why);
-		id = last;
+		refuse_ext_gprs(why, sizeof(why), caps, gprs);
+		fprintf(fp, "not available: %s: %s\n", gprs->names, why);
 	}
 
 	for (size_t i = 0; i < nr; i++) {
@@ -274,7 +257,7 @@ static int add_simd(struct reg_list *list, struct reg_avail *avail, const struct
 		bits = mask;
 
 	if (legacy) {
-		list->regs |= simd_legacy_xmm_bits(bits);
+		list->regs |= simd_legacy_bits(avail->e_machine, bits);
 	} else if (class->pred) {
 		list->pred |= bits;
 		list->pred_qwords = max(list->pred_qwords, caps->class[idx].qwords);
@@ -289,26 +272,30 @@ static int add_simd(struct reg_list *list, struct reg_avail *avail, const struct
 static int add_gpr(struct reg_list *list, struct reg_avail *avail, const char *name,
 		   char *why, size_t size)
 {
-	u64 bits = find_name(avail, avail->gprs, /*ext=*/false, name);
-	const struct simd_regs_caps *caps;
+	u64 bits = find_name(avail, avail->gprs, /*abi=*/0, name);
+	const struct simd_arch *arch = simd_arch(avail->e_machine);
 
 	if (bits) {
 		list->regs |= bits;
 		return 0;
 	}
 
-	bits = find_name(avail, simd_ext_gprs(avail->e_machine), /*ext=*/true, name);
-	if (!bits)
-		return fail(why, size, "unknown register");
+	for (size_t i = 0; arch && i < arch->nr_ext_gprs; i++) {
+		const struct simd_ext_gprs *gprs = &arch->ext_gprs[i];
+		const struct simd_regs_caps *caps;
 
-	caps = reg_avail__caps(avail);
-	if (bits & ~caps->ext_gprs)
-		return refuse(why, size, caps, simd_ext_gprs_cpu_bit(bits), caps->ext_gprs_err,
-			      ext_gprs_name(bits));
+		bits = find_name(avail, gprs->mask, PERF_SAMPLE_REGS_ABI_SIMD, name);
+		if (!bits)
+			continue;
 
-	list->regs |= bits;
-	list->ext_gprs = true;
-	return 0;
+		caps = reg_avail__caps(avail);
+		if (bits & ~caps->ext_gprs)
+			return refuse_ext_gprs(why, size, caps, gprs);
+		list->regs |= bits;
+		list->ext_gprs = true;
+		return 0;
+	}
+	return fail(why, size, "unknown register");
 }
 
 static int add_numbered(struct reg_list *list, struct reg_avail *avail, const char *prefix,

@@ -46,6 +46,51 @@ static char *put_hex64(char *to, u64 word)
 	return to;
 }
 
+/* A walk over the registers of sample_regs_* that are not words of vectors */
+struct gpr_walk {
+	const struct regs_dump *regs;
+	const struct perf_event_attr *attr;
+	uint16_t e_machine;
+	uint32_t e_flags;
+	/* Bits that regs_dump__next_simd() has */
+	u64 vectors;
+	unsigned int id;
+	unsigned int word;
+	/* The register that the walk has come to */
+	char name[16];
+	unsigned long long value;
+};
+
+static struct gpr_walk gpr_walk__begin(const struct regs_dump *regs,
+				       const struct perf_event_attr *attr,
+				       uint16_t e_machine, uint32_t e_flags)
+{
+	return (struct gpr_walk) {
+		.regs		= regs,
+		.attr		= attr,
+		.e_machine	= e_machine,
+		.e_flags	= e_flags,
+		.vectors	= regs_dump__legacy_xmm(regs, attr, e_machine),
+	};
+}
+
+static bool gpr_walk__next(struct gpr_walk *walk)
+{
+	while (walk->id < 64) {
+		unsigned int id = walk->id++;
+
+		if (!(walk->regs->mask >> id & 1))
+			continue;
+		walk->value = walk->regs->regs[walk->word++];
+		if (walk->vectors >> id & 1)
+			continue;
+		sample_reg__scnprintf(walk->name, sizeof(walk->name), id, walk->attr,
+				      walk->e_machine, walk->e_flags);
+		return true;
+	}
+	return false;
+}
+
 /* The column that names of registers have to themselves. */
 #define NAME_COLUMN	5
 
@@ -121,37 +166,25 @@ void regs_dump__dump(FILE *fp, const char *side, const struct regs_dump *regs,
 		     const struct perf_event_attr *attr, uint16_t e_machine, uint32_t e_flags,
 		     const struct simd_view *view)
 {
-	const struct simd_regs *simd = &regs->simd;
-	u64 mask = regs->mask, xmm;
-	unsigned int i = 0;
+	struct gpr_walk walk;
 	struct simd_reg reg;
-	char name[16];
 
 	if (!regs->regs)
 		return;
 
-	fprintf(fp, "... %s regs: mask 0x%llx ABI %s%s\n", side, (unsigned long long)mask,
+	fprintf(fp, "... %s regs: mask 0x%llx ABI %s%s\n", side, (unsigned long long)regs->mask,
 		abi_name(regs->abi), regs->abi & PERF_SAMPLE_REGS_ABI_SIMD ? " SIMD" : "");
 
-	xmm = regs_dump__legacy_xmm(regs, attr, e_machine);
-	for (unsigned int id = 0; id < 64; id++) {
-		unsigned long long value;
-
-		if (!(mask >> id & 1))
-			continue;
-		value = regs->regs[i++];
-		if (xmm >> id & 1)
-			continue;
-		sample_reg__scnprintf(name, sizeof(name), id, attr, e_machine, e_flags);
-		fprintf(fp, ".... %-5s 0x%016llx\n", name, value);
-	}
+	walk = gpr_walk__begin(regs, attr, e_machine, e_flags);
+	while (gpr_walk__next(&walk))
+		fprintf(fp, ".... %-5s 0x%016llx\n", walk.name, walk.value);
 
 	if (regs->abi & PERF_SAMPLE_REGS_ABI_SIMD)
-		dump_simd_header(fp, simd);
+		dump_simd_header(fp, &regs->simd);
 
-	for (i = 0; regs_dump__next_simd(regs, attr, e_machine, &i, &reg);) {
+	for (unsigned int i = 0; regs_dump__next_simd(regs, attr, e_machine, &i, &reg);) {
 		if (view && view->type)
-			dump_lanes(fp, &reg, simd, view);
+			dump_lanes(fp, &reg, &regs->simd, view);
 		else
 			dump_words(fp, &reg);
 	}
@@ -214,29 +247,18 @@ int regs_dump__fprintf(FILE *fp, const struct regs_dump *regs,
 		       const struct perf_event_attr *attr, uint16_t e_machine, uint32_t e_flags,
 		       const struct simd_view *view)
 {
-	unsigned int i = 0;
+	struct gpr_walk walk;
 	struct simd_reg reg;
-	char name[16];
 	int printed = 0;
-	u64 mask = regs->mask, xmm;
 
 	if (!regs->regs)
 		return 0;
 
-	xmm = regs_dump__legacy_xmm(regs, attr, e_machine);
-	for (unsigned int id = 0; id < 64; id++) {
-		unsigned long long value;
+	walk = gpr_walk__begin(regs, attr, e_machine, e_flags);
+	while (gpr_walk__next(&walk))
+		printed += fprintf(fp, "%5s:0x%llx ", walk.name, walk.value);
 
-		if (!(mask >> id & 1))
-			continue;
-		value = regs->regs[i++];
-		if (xmm >> id & 1)
-			continue;
-		sample_reg__scnprintf(name, sizeof(name), id, attr, e_machine, e_flags);
-		printed += fprintf(fp, "%5s:0x%llx ", name, value);
-	}
-
-	for (i = 0; regs_dump__next_simd(regs, attr, e_machine, &i, &reg);)
+	for (unsigned int i = 0; regs_dump__next_simd(regs, attr, e_machine, &i, &reg);)
 		printed += fprintf_simd_reg(fp, &reg, &regs->simd, view);
 
 	return printed;
@@ -267,27 +289,17 @@ void regs_dump__fprintf_json(FILE *fp, const struct regs_dump *regs,
 			     const struct perf_event_attr *attr,
 			     uint16_t e_machine, uint32_t e_flags)
 {
-	unsigned int i = 0;
-	struct simd_reg reg;
-	char name[16];
+	struct gpr_walk walk = gpr_walk__begin(regs, attr, e_machine, e_flags);
 	const char *comma = "";
-	u64 mask = regs->mask, xmm = regs_dump__legacy_xmm(regs, attr, e_machine);
+	struct simd_reg reg;
 
 	fputc('{', fp);
-	for (unsigned int id = 0; id < 64; id++) {
-		unsigned long long value;
-
-		if (!(mask >> id & 1))
-			continue;
-		value = regs->regs[i++];
-		if (xmm >> id & 1)
-			continue;
-		sample_reg__scnprintf(name, sizeof(name), id, attr, e_machine, e_flags);
-		fprintf(fp, "%s\"%s\": \"0x%llx\"", comma, name, value);
+	while (gpr_walk__next(&walk)) {
+		fprintf(fp, "%s\"%s\": \"0x%llx\"", comma, walk.name, walk.value);
 		comma = ", ";
 	}
 
-	for (i = 0; regs_dump__next_simd(regs, attr, e_machine, &i, &reg);) {
+	for (unsigned int i = 0; regs_dump__next_simd(regs, attr, e_machine, &i, &reg);) {
 		fprintf(fp, "%s\"%s", comma, simd_reg__name(&reg));
 		comma = ", ";
 		if (simd_reg__has_nr(&reg))

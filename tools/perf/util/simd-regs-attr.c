@@ -18,7 +18,6 @@
 #include "simd-regs.h"
 #include "simd-regs-attr.h"
 #include "simd-regs-probe.h"
-#include "../../arch/x86/include/uapi/asm/perf_regs.h"
 
 /**
  * record_opts__has_regs - whether registers have been asked for
@@ -107,23 +106,22 @@ void evsel__config_sample_regs(struct evsel *evsel, const struct record_opts *op
 	attr->sample_simd_pred_reg_user = whole_class(simd->pred_user, simd->whole_pred);
 }
 
-/* XMM registers at the interrupt, and nothing else that needs the SIMD fields. */
-static bool attr__wants_just_xmm(const struct perf_event_attr *attr)
+/* Vectors of this class at the interrupt, and nothing else that needs the SIMD fields. */
+static bool attr__wants_just(const struct perf_event_attr *attr, const struct simd_class *class,
+			     uint16_t e_machine)
 {
-	const u64 ext_gprs = simd_ext_gprs(EM_X86_64);
-
 	return attr->sample_simd_regs_enabled &&
-	       attr->sample_simd_vec_reg_qwords == PERF_X86_SIMD_XMM_QWORDS &&
+	       attr->sample_simd_vec_reg_qwords == class->qwords &&
 	       attr->sample_simd_vec_reg_intr &&
 	       !attr->sample_simd_vec_reg_user &&
 	       !attr->sample_simd_pred_reg_qwords &&
-	       !((attr->sample_regs_intr | attr->sample_regs_user) & ext_gprs);
+	       !((attr->sample_regs_intr | attr->sample_regs_user) & simd_ext_gprs(e_machine));
 }
 
 /**
  * evsel__simd_regs_fallback - change an event that the kernel has refused
  * @evsel: the event
- * @err: what sys_perf_event_open() said, negative
+ * @err: what sys_perf_event_open() returned, negative
  *
  * A kernel can have XMM registers from the hardware's record for precise events
  * and know only the older way to ask for them there. Rather take that than to
@@ -135,19 +133,23 @@ bool evsel__simd_regs_fallback(struct evsel *evsel, int err)
 {
 	static const struct perf_event_attr none;
 	struct perf_event_attr *attr = &evsel->core.attr;
-	uint16_t e_machine = EM_HOST;
+	const struct simd_arch *arch = simd_arch(EM_HOST);
+	u64 bits;
 
-	if (err != -EOPNOTSUPP || !attr->precise_ip || !attr__wants_just_xmm(attr))
+	if (err != -EOPNOTSUPP || !attr->precise_ip)
 		return false;
-	if (!e_machine_is_x86(e_machine))
-		return false;
-	if (!(perf_intr_reg_mask(e_machine) & PERF_REG_EXTENDED_MASK))
+	if (!arch || !arch->legacy_class || !attr__wants_just(attr, arch->legacy_class, EM_HOST))
 		return false;
 
-	attr->sample_regs_intr |= simd_legacy_xmm_bits(attr->sample_simd_vec_reg_intr);
+	bits = simd_legacy_bits(EM_HOST, attr->sample_simd_vec_reg_intr);
+	if (bits & ~perf_intr_reg_mask(EM_HOST, /*abi=*/0))
+		return false;
+
+	attr->sample_regs_intr |= bits;
 	perf_event_attr__copy_simd_regs(attr, &none);
 
-	pr_debug2("%s: asking for XMM registers without the SIMD fields\n", evsel__name(evsel));
+	pr_debug2("%s: asking for %s registers without the SIMD fields\n", evsel__name(evsel),
+		  arch->legacy_class->name);
 	return true;
 }
 
@@ -181,8 +183,15 @@ bool evsel__drop_optional_regs(struct evsel *evsel, int err)
  */
 void simd_regs__warn_dwarf(uint16_t e_machine)
 {
-	if (e_machine_is_x86(e_machine) && simd_regs__cpu() >> CPU_BIT_X86_APX & 1)
-		pr_warning_once("WARNING: --call-graph=dwarf cannot unwind functions that use R16 to R31 (APX) as frame base.\n");
+	const struct simd_arch *arch = simd_arch(e_machine);
+
+	for (size_t i = 0; arch && i < arch->nr_ext_gprs; i++) {
+		const struct simd_ext_gprs *gprs = &arch->ext_gprs[i];
+
+		if (gprs->frame_base && simd_regs__cpu(e_machine) >> gprs->cpu_bit & 1)
+			pr_warning_once("WARNING: --call-graph=dwarf cannot unwind functions that use %s as frame base.\n",
+					gprs->feature);
+	}
 }
 
 /**

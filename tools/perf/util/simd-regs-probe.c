@@ -21,12 +21,6 @@
 #include "util.h"
 #include "../perf-sys.h"
 
-#if defined(__x86_64__)
-#include <cpuid.h>
-#elif defined(__aarch64__)
-#include <sys/auxv.h>
-#endif
-
 /* The widest vectors that SVE can have: 2048 bits. */
 #define SCALABLE_QWORDS_MAX	32
 /* Their width is a multiple of 128 bits. */
@@ -115,7 +109,15 @@ static struct perf_event_attr base_attr(uint16_t e_machine, bool intr)
 	return attr;
 }
 
-static int try_ext_gprs(uint16_t e_machine, bool intr, u64 mask)
+/**
+ * simd_regs__try_gprs - ask the kernel for registers of sample_regs_* with the SIMD fields
+ * @e_machine: the architecture of this machine
+ * @intr: for PERF_SAMPLE_REGS_INTR, else for PERF_SAMPLE_REGS_USER
+ * @mask: the registers
+ *
+ * Returns 0 if a kind of events can sample them, or a negative error.
+ */
+int simd_regs__try_gprs(uint16_t e_machine, bool intr, u64 mask)
 {
 	struct perf_event_attr attr = base_attr(e_machine, intr);
 
@@ -226,20 +228,15 @@ static void probe_classes(struct simd_regs_caps *caps, uint16_t e_machine, bool 
 
 static void probe_ext_gprs(struct simd_regs_caps *caps, uint16_t e_machine, bool intr)
 {
-	u64 all = simd_ext_gprs(e_machine);
+	const u64 abi = PERF_SAMPLE_REGS_ABI_SIMD, all = simd_ext_gprs(e_machine);
 
-	for (unsigned int id = 0; id < 64; id++) {
-		int err;
+	if (!all)
+		return;
 
-		if (!(all >> id & 1))
-			continue;
-
-		err = try_ext_gprs(e_machine, intr, 1ULL << id);
-		if (err)
-			caps->ext_gprs_err = -err;
-		else
-			caps->ext_gprs |= 1ULL << id;
-	}
+	caps->ext_gprs = all & (intr ? perf_intr_reg_mask(e_machine, abi) :
+				       perf_user_reg_mask(e_machine, abi));
+	if (caps->ext_gprs != all)
+		caps->ext_gprs_err = EOPNOTSUPP;
 }
 
 /* Mainline's first kernel with the SIMD fields is one that has no parts of a class. */
@@ -285,32 +282,15 @@ static bool simd_regs_caps__any(const struct simd_regs_caps *caps)
 
 /**
  * simd_regs__cpu - what the CPU has, whatever the kernel makes of it
+ * @e_machine: the architecture of this machine
  *
- * Returns a mask of the CPU_BIT_* of the architecture that perf was built for.
+ * Returns a mask of the CPU_BIT_* of the architecture.
  */
-u64 simd_regs__cpu(void)
+u64 simd_regs__cpu(uint16_t e_machine)
 {
-	u64 bits;
-#if defined(__x86_64__)
-	unsigned int eax, ebx, ecx, edx;
+	const struct simd_arch *arch = simd_arch(e_machine);
 
-	/* All that perf runs on, whether or not XSAVE is there to enumerate it. */
-	bits = 1ULL << CPU_BIT_X86_SSE;
-	/* Leaf 0xd has the components for XCR0 in subleaf 0, those for IA32_XSS in 1. */
-	if (__get_cpuid_count(0xd, 0, &eax, &ebx, &ecx, &edx))
-		bits |= (u64)edx << 32 | eax;
-	if (__get_cpuid_count(0xd, 1, &eax, &ebx, &ecx, &edx))
-		bits |= (u64)edx << 32 | ecx;
-#elif defined(__aarch64__)
-	bits = getauxval(AT_HWCAP);
-	/* A CPU with SME has SVE registers in streaming mode. */
-	if (getauxval(AT_HWCAP2) & 1ULL << CPU_BIT_ARM64_HWCAP2_SME)
-		bits |= 1ULL << CPU_BIT_ARM64_SVE;
-#else
-	/* Not known: what can't be sampled is not blamed on the CPU. */
-	bits = ~0ULL;
-#endif
-	return bits;
+	return arch ? arch->cpu_bits() : ~0ULL;
 }
 
 /**
@@ -325,7 +305,7 @@ void simd_regs__probe(struct simd_regs_caps *caps, uint16_t e_machine, bool intr
 	int err;
 
 	memset(caps, 0, sizeof(*caps));
-	caps->cpu = simd_regs__cpu();
+	caps->cpu = simd_regs__cpu(e_machine);
 
 	if (!simd_classes(e_machine, &nr)) {
 		caps->err = EOPNOTSUPP;
@@ -333,7 +313,7 @@ void simd_regs__probe(struct simd_regs_caps *caps, uint16_t e_machine, bool intr
 	}
 
 	/* The fields as such, without a register that would need them. */
-	err = -try_ext_gprs(e_machine, intr, 0);
+	err = -simd_regs__try_gprs(e_machine, intr, 0);
 	if (err != E2BIG && err != EACCES && err != EPERM) {
 		probe_ext_gprs(caps, e_machine, intr);
 		probe_classes(caps, e_machine, intr);

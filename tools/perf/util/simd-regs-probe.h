@@ -38,8 +38,9 @@ struct simd_regs_caps {
 	} class[SIMD_CLASSES_MAX];
 };
 
-u64 simd_regs__cpu(void);
+u64 simd_regs__cpu(uint16_t e_machine);
 int simd_regs__try_open(struct perf_event_attr attr);
+int simd_regs__try_gprs(uint16_t e_machine, bool intr, u64 mask);
 void simd_regs__probe(struct simd_regs_caps *caps, uint16_t e_machine, bool intr);
 
 #endif /* __PERF_SIMD_REGS_PROBE_H */

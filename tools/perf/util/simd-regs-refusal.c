@@ -19,7 +19,6 @@
 #include "simd-regs.h"
 #include "simd-regs-attr.h"
 #include "simd-regs-probe.h"
-#include "../../arch/x86/include/uapi/asm/perf_regs.h"
 
 /* Names of registers for a message. */
 struct names {
@@ -143,29 +142,29 @@ static void check_predicates(const struct perf_event_attr *attr, uint16_t e_mach
 	}
 }
 
-static void check_ext_gprs(const struct perf_event_attr *attr, uint16_t e_machine, u64 mask,
-			   const char *name, struct names *refused, struct names *possible)
+static void check_ext_gprs(const struct perf_event_attr *attr, uint16_t e_machine,
+			   const struct simd_ext_gprs *gprs, struct names *refused,
+			   struct names *possible)
 {
 	struct perf_event_attr try = plain_attr(attr, e_machine);
 
-	if (!((attr->sample_regs_intr | attr->sample_regs_user) & mask))
+	if (!((attr->sample_regs_intr | attr->sample_regs_user) & gprs->mask))
 		return;
-	try.sample_regs_intr |= attr->sample_regs_intr & mask;
-	try.sample_regs_user |= attr->sample_regs_user & mask;
-	names__add(can_open(&try) ? possible : refused, name);
+	try.sample_regs_intr |= attr->sample_regs_intr & gprs->mask;
+	try.sample_regs_user |= attr->sample_regs_user & gprs->mask;
+	names__add(can_open(&try) ? possible : refused, gprs->names);
 }
 
 /* What was asked for, sorted by whether the event can sample it. */
 static void check_all(const struct perf_event_attr *attr, uint16_t e_machine,
 		      struct names *refused, struct names *possible)
 {
-	const u64 ssp = 1ULL << PERF_REG_X86_SSP;
-	u64 ext_gprs = simd_ext_gprs(e_machine);
+	const struct simd_arch *arch = simd_arch(e_machine);
 
 	check_vectors(attr, e_machine, refused, possible);
 	check_predicates(attr, e_machine, refused, possible);
-	check_ext_gprs(attr, e_machine, ext_gprs & ~ssp, "R16-R31", refused, possible);
-	check_ext_gprs(attr, e_machine, ext_gprs & ssp, "SSP", refused, possible);
+	for (size_t i = 0; arch && i < arch->nr_ext_gprs; i++)
+		check_ext_gprs(attr, e_machine, &arch->ext_gprs[i], refused, possible);
 }
 
 static int unsupported_strerror(struct evsel *evsel, char *msg, size_t size)

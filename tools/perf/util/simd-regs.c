@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Names of vector and predicate registers, and of the general purpose registers
- * that sample_simd_regs_enabled adds: tables for each architecture.
+ * The vector and predicate registers of a sample, one after the other, with the
+ * names that its architecture has for them.
  */
 #include <linux/bitops.h>
 #include <linux/kernel.h>
@@ -13,123 +13,38 @@
 #include "sample.h"
 #include "simd-regs.h"
 #include "thread.h"
-#include "../../arch/x86/include/uapi/asm/perf_regs.h"
+#include "perf-regs-arch/simd_regs.h"
 
-enum { XMM, YMM, ZMM, OPMASK };
-
-static const struct simd_class x86_classes[] = {
-	[XMM] = {
-		.name	= "XMM",
-		.nr	= PERF_X86_SIMD_XMM_REGS,
-		.qwords	= PERF_X86_SIMD_XMM_QWORDS,
-		.cpu_bit = CPU_BIT_X86_SSE,
-	},
-	[YMM] = {
-		.name	= "YMM",
-		.nr	= PERF_X86_SIMD_YMM_REGS,
-		.qwords	= PERF_X86_SIMD_YMM_QWORDS,
-		.cpu_bit = CPU_BIT_X86_AVX,
-	},
-	[ZMM] = {
-		.name	= "ZMM",
-		.nr	= PERF_X86_SIMD_ZMM_REGS,
-		.qwords	= PERF_X86_SIMD_ZMM_QWORDS,
-		.cpu_bit = CPU_BIT_X86_ZMM,
-	},
-	[OPMASK] = {
-		.name	= "OPMASK",
-		.alias	= "K",
-		.nr	= PERF_X86_SIMD_OPMASK_REGS,
-		.qwords	= PERF_X86_SIMD_OPMASK_QWORDS,
-		.pred	= true,
-		.cpu_bit = CPU_BIT_X86_OPMASK,
-	},
-};
-
-enum { V, Z, P, FFR };
-
-static const struct simd_class arm64_classes[] = {
-	[V] = {
-		.name	= "V",
-		.nr	= 32,
-		.qwords	= 2,
-		.cpu_bit = CPU_BIT_ARM64_ASIMD,
-	},
-	[Z] = {
-		.name	= "Z",
-		.nr	= 32,
-		.cpu_bit = CPU_BIT_ARM64_SVE,
-	},
-	[P] = {
-		.name	= "P",
-		.nr	= 16,
-		.pred	= true,
-		.per_byte = true,
-		.cpu_bit = CPU_BIT_ARM64_SVE,
-	},
-	[FFR] = {
-		.name	= "FFR",
-		.first	= 16,
-		.nr	= 1,
-		.pred	= true,
-		.per_byte = true,
-		.cpu_bit = CPU_BIT_ARM64_SVE,
-	},
-};
-
-static bool is_arm(uint16_t e_machine)
+/**
+ * simd_arch - the SIMD registers of an architecture, NULL if it has none
+ * @e_machine: the architecture
+ */
+const struct simd_arch *simd_arch(uint16_t e_machine)
 {
-	return e_machine == EM_AARCH64 || e_machine == EM_ARM;
-}
-
-static bool is_powerpc(uint16_t e_machine)
-{
-	return e_machine == EM_PPC64 || e_machine == EM_PPC;
+	switch (e_machine) {
+	case EM_386:
+	case EM_X86_64:
+		return &simd_arch_x86;
+	/* A sample of a 32-bit task on an arm64 kernel has the kernel's registers. */
+	case EM_ARM:
+	case EM_AARCH64:
+		return &simd_arch_arm64;
+	default:
+		return NULL;
+	}
 }
 
 /**
  * simd_classes - the classes of an architecture, NULL if it has none
  * @e_machine: the architecture
  * @nr: how many there are
- *
- * Vector classes come first, narrow before wide.
  */
 const struct simd_class *simd_classes(uint16_t e_machine, size_t *nr)
 {
-	if (e_machine_is_x86(e_machine)) {
-		*nr = ARRAY_SIZE(x86_classes);
-		return x86_classes;
-	}
-	/* A sample of a 32-bit task on an arm64 kernel has the kernel's registers. */
-	if (is_arm(e_machine)) {
-		*nr = ARRAY_SIZE(arm64_classes);
-		return arm64_classes;
-	}
-	*nr = 0;
-	return NULL;
-}
+	const struct simd_arch *arch = simd_arch(e_machine);
 
-static const struct simd_class *x86_class(unsigned int qwords, bool pred)
-{
-	for (size_t i = 0; i < ARRAY_SIZE(x86_classes); i++) {
-		if (x86_classes[i].pred == pred && x86_classes[i].qwords == qwords)
-			return &x86_classes[i];
-	}
-	return NULL;
-}
-
-/*
- * V registers are the low 128 bits of the Z registers. A task that uses SVE with
- * vectors of 128 bits can be told from one that doesn't by its predicates.
- */
-static const struct simd_class *arm64_class(const struct simd_regs *simd, unsigned int bit,
-					    bool pred)
-{
-	if (pred)
-		return &arm64_classes[bit >= arm64_classes[FFR].first ? FFR : P];
-	if (simd->vector_qwords == arm64_classes[V].qwords && !simd->nr_pred)
-		return &arm64_classes[V];
-	return &arm64_classes[Z];
+	*nr = arch ? arch->nr_classes : 0;
+	return arch ? arch->classes : NULL;
 }
 
 /* The idx-th lowest bit of a mask that has as many. */
@@ -152,6 +67,7 @@ static unsigned int nth_bit(u64 mask, unsigned int idx)
 bool simd_regs__next(const struct simd_regs *simd, uint16_t e_machine, unsigned int *idx,
 		     struct simd_reg *reg)
 {
+	const struct simd_arch *arch = simd_arch(e_machine);
 	unsigned int bit, i = (*idx)++;
 
 	reg->pred = i >= simd->nr_vectors;
@@ -169,12 +85,7 @@ bool simd_regs__next(const struct simd_regs *simd, uint16_t e_machine, unsigned 
 			    i * simd->pred_qwords;
 	}
 
-	reg->class = NULL;
-	if (e_machine_is_x86(e_machine))
-		reg->class = x86_class(reg->qwords, reg->pred);
-	else if (is_arm(e_machine))
-		reg->class = arm64_class(simd, bit, reg->pred);
-
+	reg->class = arch ? arch->find_class(simd, bit, reg->qwords, reg->pred) : NULL;
 	reg->nr = bit - (reg->class ? reg->class->first : 0);
 	return true;
 }
@@ -199,93 +110,50 @@ bool simd_reg__has_nr(const struct simd_reg *reg)
 	return !reg->class || reg->class->nr > 1;
 }
 
-/* The numbers overlap with those of the XMM registers that perf_reg_name() has. */
-static const char * const x86_ext_gpr_names[] = {
-	[PERF_REG_X86_R16] = "R16",
-	[PERF_REG_X86_R17] = "R17",
-	[PERF_REG_X86_R18] = "R18",
-	[PERF_REG_X86_R19] = "R19",
-	[PERF_REG_X86_R20] = "R20",
-	[PERF_REG_X86_R21] = "R21",
-	[PERF_REG_X86_R22] = "R22",
-	[PERF_REG_X86_R23] = "R23",
-	[PERF_REG_X86_R24] = "R24",
-	[PERF_REG_X86_R25] = "R25",
-	[PERF_REG_X86_R26] = "R26",
-	[PERF_REG_X86_R27] = "R27",
-	[PERF_REG_X86_R28] = "R28",
-	[PERF_REG_X86_R29] = "R29",
-	[PERF_REG_X86_R30] = "R30",
-	[PERF_REG_X86_R31] = "R31",
-	[PERF_REG_X86_SSP] = "SSP",
-};
-
 /**
- * simd_ext_gprs - the bits of sample_regs_* that mean a register only with
- *		   sample_simd_regs_enabled
+ * simd_ext_gprs - the bits of sample_regs_* that the SIMD ABI gives another meaning
  * @e_machine: the architecture
  */
 u64 simd_ext_gprs(uint16_t e_machine)
 {
+	const struct simd_arch *arch = simd_arch(e_machine);
 	u64 mask = 0;
 
-	if (!e_machine_is_x86(e_machine))
-		return 0;
-
-	for (size_t i = 0; i < ARRAY_SIZE(x86_ext_gpr_names); i++) {
-		if (x86_ext_gpr_names[i])
-			mask |= 1ULL << i;
-	}
+	for (size_t i = 0; arch && i < arch->nr_ext_gprs; i++)
+		mask |= arch->ext_gprs[i].mask;
 	return mask;
 }
 
 /**
- * simd_ext_gprs_cpu_bit - what a CPU needs to have some of simd_ext_gprs()
- * @mask: the registers; SSP is not among others
+ * simd_legacy_bits - the bits of sample_regs_* for vector registers, which have two
+ *		      each without the SIMD ABI
+ * @e_machine: the architecture
+ * @regs: a mask of the registers; others than those of the legacy class have none
  */
-u8 simd_ext_gprs_cpu_bit(u64 mask)
+u64 simd_legacy_bits(uint16_t e_machine, u64 regs)
 {
-	return mask == 1ULL << PERF_REG_X86_SSP ? CPU_BIT_X86_CET_USER : CPU_BIT_X86_APX;
-}
-
-/**
- * simd_legacy_xmm_bits - the bits of sample_regs_* for XMM registers, which have
- *			  two each without sample_simd_regs_enabled
- * @regs: a mask of the registers
- */
-u64 simd_legacy_xmm_bits(u64 regs)
-{
+	const struct simd_arch *arch = simd_arch(e_machine);
 	u64 bits = 0;
 
-	for (unsigned int nr = 0; nr < PERF_X86_SIMD_XMM_REGS; nr++) {
+	if (!arch || !arch->legacy_class)
+		return 0;
+	for (unsigned int nr = 0; nr < arch->legacy_class->nr; nr++) {
 		if (regs >> nr & 1)
-			bits |= 3ULL << (PERF_REG_X86_XMM0 + 2 * nr);
+			bits |= 3ULL << (arch->legacy_first + 2 * nr);
 	}
 	return bits;
 }
 
-/**
- * sample_reg_name - the name of a bit of sample_regs_*
- * @id: the bit
- * @attr: of the event: it selects the numbering
- * @e_machine: the architecture
- * @e_flags: its ELF flags
- */
-const char *sample_reg_name(int id, const struct perf_event_attr *attr,
-			    uint16_t e_machine, uint32_t e_flags)
+/* What selects the numbering is the attr: a sample can be without the ABI's block. */
+static u64 attr_abi(const struct perf_event_attr *attr)
 {
-	if (attr->sample_simd_regs_enabled && id < 64 && simd_ext_gprs(e_machine) >> id & 1)
-		return x86_ext_gpr_names[id];
-
-	return perf_reg_name(id, e_machine, e_flags);
+	return attr->sample_simd_regs_enabled ? PERF_SAMPLE_REGS_ABI_SIMD : 0;
 }
 
-/* Without the SIMD fields, XMM registers have two bits of sample_regs_* each. */
-static u64 legacy_xmm_bits(const struct perf_event_attr *attr, uint16_t e_machine)
+/* The bits of sample_regs_* that are words of vector registers */
+static u64 legacy_bits(const struct perf_event_attr *attr, uint16_t e_machine)
 {
-	if (!e_machine_is_x86(e_machine) || attr->sample_simd_regs_enabled)
-		return 0;
-	return simd_legacy_xmm_bits(~0ULL);
+	return attr->sample_simd_regs_enabled ? 0 : simd_legacy_bits(e_machine, ~0ULL);
 }
 
 /**
@@ -301,9 +169,9 @@ static u64 legacy_xmm_bits(const struct perf_event_attr *attr, uint16_t e_machin
 int sample_reg__scnprintf(char *buf, size_t size, int id, const struct perf_event_attr *attr,
 			  uint16_t e_machine, uint32_t e_flags)
 {
-	const char *name = sample_reg_name(id, attr, e_machine, e_flags);
+	const char *name = perf_reg_name(id, e_machine, e_flags, attr_abi(attr));
 
-	if (legacy_xmm_bits(attr, e_machine) >> id & 1)
+	if (legacy_bits(attr, e_machine) >> id & 1)
 		return scnprintf(buf, size, "%s[%d]", name, id & 1);
 	return scnprintf(buf, size, "%s", name);
 }
@@ -321,7 +189,7 @@ u64 regs_dump__legacy_xmm(const struct regs_dump *regs, const struct perf_event_
 {
 	const u64 even = 0x5555555555555555ULL;
 	u64 both = regs->mask & (regs->mask >> 1);
-	u64 low = both & even & legacy_xmm_bits(attr, e_machine);
+	u64 low = both & even & legacy_bits(attr, e_machine);
 
 	return low | low << 1;
 }
@@ -355,13 +223,14 @@ bool regs_dump__next_simd(const struct regs_dump *regs, const struct perf_event_
 			  uint16_t e_machine, unsigned int *idx, struct simd_reg *reg)
 {
 	u64 xmm = regs_dump__legacy_xmm(regs, attr, e_machine);
+	const struct simd_arch *arch = simd_arch(e_machine);
 	unsigned int bit, nr_legacy = hweight64(xmm) / 2, i;
 
 	if (*idx < nr_legacy) {
 		bit = nth_bit(xmm, 2 * (*idx)++);
-		reg->class = x86_class(PERF_X86_SIMD_XMM_QWORDS, /*pred=*/false);
-		reg->nr = (bit - PERF_REG_X86_XMM0) / 2;
-		reg->qwords = PERF_X86_SIMD_XMM_QWORDS;
+		reg->class = arch->legacy_class;
+		reg->nr = (bit - arch->legacy_first) / 2;
+		reg->qwords = arch->legacy_class->qwords;
 		reg->data = regs->regs + hweight64(regs->mask & ((1ULL << bit) - 1));
 		reg->pred = false;
 		return true;
@@ -373,9 +242,14 @@ bool regs_dump__next_simd(const struct regs_dump *regs, const struct perf_event_
 	return simd_regs__next(&regs->simd, e_machine, &i, reg);
 }
 
+static bool is_powerpc(uint16_t e_machine)
+{
+	return e_machine == EM_PPC64 || e_machine == EM_PPC;
+}
+
 static bool same_family(uint16_t a, uint16_t b)
 {
-	return a == b || (e_machine_is_x86(a) && e_machine_is_x86(b)) || (is_arm(a) && is_arm(b)) ||
+	return a == b || (simd_arch(a) && simd_arch(a) == simd_arch(b)) ||
 	       (is_powerpc(a) && is_powerpc(b));
 }
 

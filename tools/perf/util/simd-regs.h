@@ -42,22 +42,42 @@ struct simd_class {
 
 #define SIMD_CLASSES_MAX	4
 
-/*
- * What a CPU can have: on x86 the numbers of its XSAVE state components, on arm64
- * those of the bits of AT_HWCAP.
- */
-enum {
-	CPU_BIT_X86_SSE		= 1,
-	CPU_BIT_X86_AVX		= 2,
-	CPU_BIT_X86_OPMASK	= 5,
-	CPU_BIT_X86_ZMM		= 6,
-	CPU_BIT_X86_CET_USER	= 11,
-	CPU_BIT_X86_APX		= 19,
-	CPU_BIT_ARM64_ASIMD	= 1,
-	CPU_BIT_ARM64_SVE	= 22,
-	CPU_BIT_ARM64_HWCAP2_SME = 23,
+/** struct simd_ext_gprs - registers of sample_regs_* that only the SIMD ABI has */
+struct simd_ext_gprs {
+	/** @names: What they are called, as a list. */
+	const char *names;
+	/** @feature: What a CPU lacks that has none of them. */
+	const char *feature;
+	/** @mask: Their bits. */
+	u64 mask;
+	/** @cpu_bit: The bit of simd_regs__cpu() that says that a CPU has them. */
+	u8 cpu_bit;
+	/** @frame_base: Functions can have their frame at an offset from one of them. */
+	bool frame_base;
 };
 
+/** struct simd_arch - the registers of an architecture */
+struct simd_arch {
+	/** @classes: Vector classes come first, narrow before wide. */
+	const struct simd_class *classes;
+	/** @nr_classes: At most SIMD_CLASSES_MAX. */
+	size_t nr_classes;
+	/** @find_class: The class of the register with this bit and width, or NULL. */
+	const struct simd_class *(*find_class)(const struct simd_regs *simd, unsigned int bit,
+					       unsigned int qwords, bool pred);
+	/** @ext_gprs: What the SIMD ABI adds to sample_regs_*. */
+	const struct simd_ext_gprs *ext_gprs;
+	/** @nr_ext_gprs: The size of @ext_gprs. */
+	size_t nr_ext_gprs;
+	/** @legacy_class: Its registers have words in sample_regs_* without the SIMD ABI. */
+	const struct simd_class *legacy_class;
+	/** @legacy_first: The bit of the first of these words. */
+	u8 legacy_first;
+	/** @cpu_bits: See simd_regs__cpu(). */
+	u64 (*cpu_bits)(void);
+};
+
+const struct simd_arch *simd_arch(uint16_t e_machine);
 const struct simd_class *simd_classes(uint16_t e_machine, size_t *nr);
 
 /** struct simd_reg - one register in a sample */
@@ -85,18 +105,10 @@ bool regs_dump__has_simd(const struct regs_dump *regs, const struct perf_event_a
 const char *simd_reg__name(const struct simd_reg *reg);
 bool simd_reg__has_nr(const struct simd_reg *reg);
 
-static inline bool e_machine_is_x86(uint16_t e_machine)
-{
-	return e_machine == EM_X86_64 || e_machine == EM_386;
-}
-
 u64 simd_ext_gprs(uint16_t e_machine);
-u8 simd_ext_gprs_cpu_bit(u64 mask);
-u64 simd_legacy_xmm_bits(u64 regs);
+u64 simd_legacy_bits(uint16_t e_machine, u64 regs);
 int sample_reg__scnprintf(char *buf, size_t size, int id, const struct perf_event_attr *attr,
 			  uint16_t e_machine, uint32_t e_flags);
-const char *sample_reg_name(int id, const struct perf_event_attr *attr,
-			    uint16_t e_machine, uint32_t e_flags);
 uint16_t evsel__regs_e_machine(struct evsel *evsel, struct thread *thread,
 			       struct machine *machine, uint32_t *e_flags);
 

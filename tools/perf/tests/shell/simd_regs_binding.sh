@@ -27,7 +27,7 @@ check() {
   check_same "$1" "${dir}/expect" "${dir}/output"
 }
 
-# Registers as in simd_regs_python.sh, and the masks of the event.
+# The masks of the event, and registers: their size, the first and the last word.
 cat > "${dir}/registers.py" <<- EOF
 	import sys
 	import perf
@@ -118,11 +118,89 @@ test_attr() {
 	EOF
 }
 
+# The script that sums it up is not installed with all perfs.
+script=${shelldir}/../../python/simd-regs.py
+[ -f "${script}" ] || script=$(perf --exec-path)/python/simd-regs.py
+
+sum_up() {
+  "${PYTHON}" "${script}" "$@" 2> "${dir}/errors" || cat "${dir}/errors"
+}
+
+# It sees the same with the module as in JSON.
+test_by_symbol() {
+  "${PYTHON}" -B "${shelldir}"/lib/simd_regs_data.py lanes "$1" "${perfdata}"
+  rm -f "${dir}/json"
+  perf data convert --to-json "${dir}/json" -i "${perfdata}" > /dev/null 2>&1 || true
+
+  # What is no number or infinite as a float need not be as a half of a double.
+  {
+    sum_up "${perfdata}" --html "${dir}/1.html"
+    sum_up "${perfdata}" --type f64
+    sum_up "${perfdata}" --by line
+    sum_up "${perfdata}" --user
+  } > "${dir}/output"
+  check "by symbol, $1" <<- EOF
+	# lanes are f32
+	 samples      bits  active    zero    same   upper     nan     inf  denorm  symbol
+	       1       256   50.0%   20.0%   20.0%   40.0%   20.0%   20.0%   20.0%  [unknown]
+	# lanes are f64
+	 samples      bits  active    zero    same   upper     nan     inf  denorm  symbol
+	       1       256   50.0%   20.0%   20.0%   40.0%    0.0%    0.0%   20.0%  [unknown]
+	# lanes are f32
+	 samples      bits  active    zero    same   upper     nan     inf  denorm  line
+	       1       256   50.0%   20.0%   20.0%   40.0%   20.0%   20.0%   20.0%  [unknown]
+	# lanes are f32
+	 samples      bits  active    zero    same   upper     nan     inf  denorm  symbol
+	EOF
+  sum_up --json "${dir}/json" --html "${dir}/2.html" > /dev/null
+  check_same "by symbol, as a page, $1" "${dir}/2.html" "${dir}/1.html"
+}
+
+# The source line of a sample in a program that can be loaded anywhere.
+test_by_line() {
+  if ! cc --version > /dev/null 2>&1
+  then
+    echo "by line [Skipped no compiler]"
+    return
+  fi
+
+  # All of a page and more is the code of a line.
+  {
+    printf 'volatile int x;\n\nvoid f(void)\n{\n'
+    printf 'x = %d; ' {1..1000}
+    printf '\n}\n'
+  } > "${dir}/prog.c"
+  cc -g -O0 -shared -fPIC -nostdlib -o "${dir}/prog" "${dir}/prog.c"
+  "${PYTHON}" -B "${shelldir}"/lib/simd_regs_data.py lanes little "${perfdata}" "${dir}/prog" 0x1000
+  rm -f "${dir}/json"
+  perf data convert --to-json "${dir}/json" --srcline -i "${perfdata}" > /dev/null 2>&1 || true
+  {
+    sum_up "${perfdata}" --by line
+    sum_up --json "${dir}/json" --by line
+  } > "${dir}/output"
+  check "by line" <<- EOF
+	# lanes are f32
+	 samples      bits  active    zero    same   upper     nan     inf  denorm  line
+	       1       256   50.0%   20.0%   20.0%   40.0%   20.0%   20.0%   20.0%  prog.c:5
+	# lanes are f32
+	 samples      bits  active    zero    same   upper     nan     inf  denorm  line
+	       1       256   50.0%   20.0%   20.0%   40.0%   20.0%   20.0%   20.0%  prog.c:5
+	EOF
+}
+
 for order in little big
 do
   test_samples "${order}"
 done
 test_attr
+if [ -f "${script}" ]
+then
+  test_by_symbol little
+  test_by_symbol big
+  test_by_line
+else
+  echo "by symbol [Skipped no script]"
+fi
 
 cleanup
 exit ${err}

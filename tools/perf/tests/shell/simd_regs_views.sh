@@ -68,22 +68,17 @@ test_order() {
 	EOF
 }
 
-# The script that sums it up works on JSON, too. It isn't installed with all perfs.
+# The script that sums it up is not installed with all perfs.
+script=${shelldir}/../../python/simd-regs.py
+[ -f "${script}" ] || script=$(perf --exec-path)/python/simd-regs.py
+
+# The table of what is in the file "json", with the columns of the text that is tested.
+sum_up() {
+  "${PYTHON}" "${script}" --json "${dir}/json" "$@" 2>&1 || true
+}
+
 test_by_symbol() {
-  local script
-
-  for script in "$(perf --exec-path)/scripts/python/simd-regs.py" \
-                "${shelldir}/../../scripts/python/simd-regs.py"
-  do
-    [ ! -f "${script}" ] || break
-  done
-  if [ ! -f "${script}" ]
-  then
-    echo "by symbol [Skipped no script]"
-    return
-  fi
-
-  "${PYTHON}" "${script}" --json "${dir}/json" --html "${dir}/html" > "${dir}/output" || true
+  sum_up --html "${dir}/html" > "${dir}/output"
   check "by symbol" <<- EOF
 	# lanes are f32
 	 samples      bits  active    zero    same   upper     nan     inf  denorm  symbol
@@ -91,7 +86,7 @@ test_by_symbol() {
 	EOF
 
   # Nobody has asked for vectors of the user side.
-  "${PYTHON}" "${script}" --json "${dir}/json" --user > "${dir}/output" || true
+  sum_up --user > "${dir}/output"
   check "by symbol, user side" <<- EOF
 	# lanes are f32
 	 samples      bits  active    zero    same   upper     nan     inf  denorm  symbol
@@ -120,28 +115,66 @@ test_by_symbol() {
   check "by symbol, as a page" <<- EOF
 	[] 11
 	EOF
+}
 
-  # Two lines of a function, and a place that has none, as perf script prints them.
-  cat > "${dir}/text" <<- EOF
-	     401136 mul(int, int)
-	  mul.c:7 ABI:6    IP:0x401136 XMM0:0x3f8000003f8000003f8000003f800000
-	     401140 mul(int, int)
-	  src/mul.c:8 ABI:6    IP:0x401140 XMM0:0x00000000000000000000000000000001
-	     401140 mul(int, int)
-	  src/mul.c:8 ABI:6    IP:0x401140 XMM0:0x00000000000000000000000000000000
-	     402000 [unknown]
-	  libc.so.6[2000] ABI:6    IP:0x402000 XMM0:0x7f800000000000000000000000000000
-	     402000 [unknown]
-	  libc.so.6[2000] ABI:2    IP:0x402000
-	EOF
-  "${PYTHON}" "${script}" --text "${dir}/text" > "${dir}/output" || true
-  check "by symbol, from text" <<- EOF
+# sample SYMBOL SRCLINE REGISTER=VALUE...: as perf data convert writes one, with registers
+# of the user side after "uregs".
+sample() {
+  local side=iregs comma='' reg
+
+  printf '{"callchain": [{"ip": "0x401136"%s%s}]' "${1:+, \"symbol\": \"$1\"}" \
+    "${2:+, \"srcline\": \"$2\"}"
+  shift 2
+  printf ', "iregs": {'
+  for reg
+  do
+    if [ "${reg}" = uregs ]
+    then
+      printf '}, "uregs": {'
+      comma=''
+      continue
+    fi
+    printf '%s"%s": "%s"' "${comma}" "${reg%%=*}" "${reg#*=}"
+    comma=', '
+  done
+  printf '}}'
+}
+
+# samples ...: several of them, between "--".
+samples() {
+  local one=()
+
+  printf '{"samples": ['
+  for arg
+  do
+    if [ "${arg}" = -- ]
+    then
+      sample "${one[@]}"
+      printf ','
+      one=()
+    else
+      one+=("${arg}")
+    fi
+  done
+  sample "${one[@]}"
+  printf ']}'
+}
+
+# Two lines of a function, and a place that has none.
+test_by_line() {
+  samples 'mul(int, int)' mul.c:7 IP=0x401136 XMM0=0x3f8000003f8000003f8000003f800000 -- \
+    'mul(int, int)' mul.c:8 XMM0=0x00000000000000000000000000000001 -- \
+    'mul(int, int)' mul.c:8 XMM0=0x00000000000000000000000000000000 -- \
+    '' '' XMM0=0x7f800000000000000000000000000000 -- \
+    '' '' IP=0x402000 > "${dir}/json"
+  sum_up > "${dir}/output"
+  check "by symbol, with and without" <<- EOF
 	# lanes are f32
 	 samples      bits  active    zero    same   upper     nan     inf  denorm  symbol
 	       3       128       -   33.3%   33.3%    0.0%    0.0%    0.0%   33.3%  mul(int, int)
 	       1       128       -    0.0%    0.0%    0.0%    0.0%  100.0%    0.0%  [unknown]
 	EOF
-  "${PYTHON}" "${script}" --text "${dir}/text" --by line > "${dir}/output" || true
+  sum_up --by line > "${dir}/output"
   check "by line" <<- EOF
 	# lanes are f32
 	 samples      bits  active    zero    same   upper     nan     inf  denorm  line
@@ -151,40 +184,32 @@ test_by_symbol() {
 	EOF
 }
 
-# Registers of arm64, with a bit of a predicate for each byte; halves of XMM registers,
-# which are none; and lanes that are special as one of the types of 16 bits each, or both.
-test_text() {
-  local script=${shelldir}/../../scripts/python/simd-regs.py
-
-  [ -f "${script}" ] || script=$(perf --exec-path)/scripts/python/simd-regs.py
-  [ -f "${script}" ] || return 0
-
-  cat > "${dir}/text" <<- EOF
-	     401136 sve
-	  sve.c:7 ABI:6    pc:0x401136 Z0:0x$(printf '%064x' 1) P0:0x0000000000000011 \
-	FFR:0x0000000011111111  ABI:6    sp:0x5000 Z1:0x$(printf '%064x' 0)
-	     401140 legacy
-	  legacy.c:8 ABI:2   XMM0:0x7ec0000000000000  XMM0:0x7ec0000000000001
-	EOF
-  "${PYTHON}" "${script}" --text "${dir}/text" > "${dir}/output" || true
-  "${PYTHON}" "${script}" --text "${dir}/text" --user >> "${dir}/output" || true
+# Registers of arm64, with a bit of a predicate for each byte; a half of an XMM register,
+# which is none; and lanes that are special as one of the types of 16 bits each, or both.
+test_registers() {
+  samples zsum sve.c:7 pc=0x401136 "Z0=0x$(printf '%064x' 1)" P0=0x0000000000000011 \
+    FFR=0x0000000011111111 uregs sp=0x5000 "Z1=0x$(printf '%064x' 0)" -- \
+    half_xmm legacy.c:8 'XMM0[1]=0x7ec0000000000000' > "${dir}/json"
+  {
+    sum_up
+    sum_up --user
+  } > "${dir}/output"
   check "by symbol, arm64" <<- EOF
 	# lanes are f32
 	 samples      bits  active    zero    same   upper     nan     inf  denorm  symbol
-	       1       256   62.5%    0.0%    0.0%    0.0%    0.0%    0.0%  100.0%  sve
+	       1       256   62.5%    0.0%    0.0%    0.0%    0.0%    0.0%  100.0%  zsum
 	# lanes are f32
 	 samples      bits  active    zero    same   upper     nan     inf  denorm  symbol
-	       1       256       -  100.0%    0.0%    0.0%    0.0%    0.0%    0.0%  sve
+	       1       256       -  100.0%    0.0%    0.0%    0.0%    0.0%    0.0%  zsum
 	EOF
 
+  # shellcheck disable=SC2046
+  samples half '' pc=0x401136 \
+    $(printf 'V%d=0x%032x ' 0 0x7c00 1 0x7e00 2 0x03ff 3 0x7f80 4 0x7fc0 5 0x007f) > "${dir}/json"
   {
-    echo "     401136 half"
-    printf 'ABI:6 pc:0x401136'
-    printf ' V%d:0x%032x' 0 0x7c00 1 0x7e00 2 0x03ff 3 0x7f80 4 0x7fc0 5 0x007f
-    echo
-  } > "${dir}/text"
-  "${PYTHON}" "${script}" --text "${dir}/text" --type f16 > "${dir}/output" || true
-  "${PYTHON}" "${script}" --text "${dir}/text" --type bf16 >> "${dir}/output" || true
+    sum_up --type f16
+    sum_up --type bf16
+  } > "${dir}/output"
   check "by symbol, 16 bits" <<- EOF
 	# lanes are f16
 	 samples      bits  active    zero    same   upper     nan     inf  denorm  symbol
@@ -192,6 +217,22 @@ test_text() {
 	# lanes are bf16
 	 samples      bits  active    zero    same   upper     nan     inf  denorm  symbol
 	       1       128       -    0.0%    0.0%    0.0%   16.7%   16.7%   16.7%  half
+	EOF
+}
+
+# What the script cannot read.
+test_errors() {
+  {
+    sum_up --by line
+    echo '[]' > "${dir}/json"
+    sum_up
+    rm "${dir}/json"
+    sum_up
+  } | sed -e "s,${dir},DIR,g" -e 's/\(--to-json\): .*/\1/' > "${dir}/output"
+  check "by symbol, unreadable" <<- EOF
+	DIR/json has no source lines: perf data convert --srcline adds them
+	DIR/json is not an output of perf data convert --to-json
+	Cannot read DIR/json: [Errno 2] No such file or directory: 'DIR/json'
 	EOF
 }
 
@@ -241,8 +282,15 @@ for order in little big
 do
   test_order "${order}"
 done
-test_by_symbol
-test_text
+if [ -f "${script}" ]
+then
+  test_by_symbol
+  test_by_line
+  test_registers
+  test_errors
+else
+  echo "by symbol [Skipped no script]"
+fi
 test_types
 test_options
 

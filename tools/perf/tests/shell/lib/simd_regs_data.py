@@ -2,12 +2,13 @@
 # SPDX-License-Identifier: GPL-2.0
 """Write a perf.data file that has SIMD registers, of a machine that need not exist.
 
-usage: simd_regs_data.py CASE BYTEORDER FILE [MAPPED]
+usage: simd_regs_data.py CASE BYTEORDER FILE [MAPPED [OFFSET]]
 
 The file has one event and the samples of CASE. Word q of register r is
 0x7ec0000000RR0QQ in a vector and 0x94ed000000RR0QQ in a predicate, where RR
 counts the registers in the sample from 0. BYTEORDER is little or big. MAPPED is
-a file that the process has mapped, by the path of one on this machine perhaps.
+a file that the process has mapped from OFFSET on, by the path of one on this machine
+perhaps.
 """
 import struct
 import sys
@@ -117,10 +118,11 @@ CASES = {
 
 
 class Writer:
-    def __init__(self, order, mapped):
+    def __init__(self, order, mapped, offset=0):
         self.o = '<' if order == 'little' else '>'
         self.mapped = mapped.encode() + b'\0'
         self.mapped += bytes(-len(self.mapped) % 8)
+        self.offset = offset
 
     def pack(self, fmt, *args):
         return struct.pack(self.o + fmt, *args)
@@ -142,7 +144,7 @@ class Writer:
         return self.pack('IHH', kind, misc, 8 + len(payload)) + payload
 
     def data(self, case):
-        mmap = self.pack('IIQQQ', PID, PID, IP & ~0xfff, 0x100000, 0)
+        mmap = self.pack('IIQQQ', PID, PID, IP & ~0xfff, 0x100000, self.offset)
         out = self.event(1, 2, mmap + self.mapped)
         for words in case.samples:
             payload = self.pack('QII', IP, PID, PID)
@@ -192,11 +194,12 @@ class Writer:
 
 def main():
     args = sys.argv[1:]
-    if len(args) not in (3, 4) or args[0] not in CASES or args[1] not in ('little', 'big'):
+    if len(args) not in (3, 4, 5) or args[0] not in CASES or args[1] not in ('little', 'big'):
         sys.exit(__doc__ + '\ncases: ' + ' '.join(CASES))
     mapped = args[3] if len(args) > 3 else '/bin/sh'
+    offset = int(args[4], 0) if len(args) > 4 else 0
     with open(args[2], 'wb') as f:
-        f.write(Writer(args[1], mapped).file(CASES[args[0]]))
+        f.write(Writer(args[1], mapped, offset).file(CASES[args[0]]))
 
 
 if __name__ == '__main__':
