@@ -227,14 +227,18 @@ DECLARE_STATIC_KEY_FALSE(perf_simd_used);
  * @event: any event
  *
  * For the paths that each sample takes, whatever it has: while no event samples SIMD
- * registers, this is one instruction that does nothing.
+ * registers, this is one instruction that does nothing, where there are jump labels.
  *
  * Context: any.
  * Return: the description, NULL if the event samples none.
  */
 static __always_inline struct perf_simd_event *perf_event_simd(const struct perf_event *event)
 {
-	return static_branch_unlikely(&perf_simd_used) ? event->simd : NULL;
+	/* Without jump labels the key would be one load more. */
+	if (IS_ENABLED(CONFIG_JUMP_LABEL) && !static_branch_unlikely(&perf_simd_used))
+		return NULL;
+
+	return event->simd;
 }
 
 void __perf_simd_regs_begin_overflow(void);

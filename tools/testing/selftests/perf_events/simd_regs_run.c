@@ -265,8 +265,8 @@ void simd_run_drain(struct simd_run *run)
 		simd_event_drain(&run->events[i], simd_check_record, &run->check);
 }
 
-void simd_run_add_demand(struct simd_run *run, const unsigned long *count,
-			 unsigned long at_least, const char *name)
+void simd_run_add_demand(struct simd_run *run, size_t count, unsigned long at_least,
+			 const char *name)
 {
 	assert(run->nr_demands < SIMD_RUN_DEMANDS);
 	run->demands[run->nr_demands++] = (struct simd_demand){ count, at_least, name };
@@ -280,7 +280,7 @@ static const char *lacking(const struct simd_run *run)
 	if (simd_run_marked(run) < run->min_samples)
 		return "samples with known values";
 	for (d = run->demands; d < run->demands + run->nr_demands; d++) {
-		if (*d->count < d->at_least)
+		if (*(const unsigned long *)((const char *)&run->check.n + d->count) < d->at_least)
 			return d->name;
 	}
 	return NULL;

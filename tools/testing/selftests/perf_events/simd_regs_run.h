@@ -29,7 +29,7 @@ struct simd_settings {
 
 /* A count of the run's check that has to be reached before the run ends */
 struct simd_demand {
-	const unsigned long *count;
+	size_t count;			/* its offset in run->check.n */
 	unsigned long at_least;
 	const char *name;
 };
@@ -79,9 +79,9 @@ void simd_attr_parts(struct perf_event_attr *attr, unsigned int parts);
  * depends on the scheduler, cannot be expected of a number of samples.
  */
 #define simd_run_demand(run, member, least) \
-	simd_run_add_demand(run, &(run)->check.n.member, least, #member)
-void simd_run_add_demand(struct simd_run *run, const unsigned long *count,
-			 unsigned long at_least, const char *name);
+	simd_run_add_demand(run, offsetof(struct simd_count, member), least, #member)
+void simd_run_add_demand(struct simd_run *run, size_t count, unsigned long at_least,
+			 const char *name);
 
 /* The CPU for the workers; the test itself keeps to another if there is one. */
 int simd_run_cpu(void);
