@@ -6,6 +6,7 @@
  *
  * The sample is in memory that ends where it ends, for AddressSanitizer to see.
  */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,6 +22,7 @@
 #include "sample-regs-print.h"
 #include "simd-regs.h"
 #include "simd-regs-lanes.h"
+#include "simd-regs-probe.h"
 #include "thread.h"
 #include "util.h"
 
@@ -89,6 +91,12 @@ int perf_pmus__num_core_pmus(void)
 struct perf_pmu *perf_pmus__scan_core(struct perf_pmu *pmu __maybe_unused)
 {
 	return NULL;
+}
+
+int simd_regs__try_gprs(uint16_t e_machine __maybe_unused, bool intr __maybe_unused,
+			u64 mask __maybe_unused)
+{
+	return -EOPNOTSUPP;
 }
 
 /* ---- the checks ---------------------------------------------------------------- */

@@ -5,6 +5,7 @@
  * watchpoint away and puts it back, as Linux does when it comes into the kernel.
  *
  * cpu: max,vendor=GenuineIntel,family=6,model=143,pmu=on,pdcm=on
+ * timeout: 240
  */
 
 #include "pmu.h"
@@ -12,7 +13,7 @@
 #define VECTOR_DB	1
 #define VECTOR_TIMER	0x42
 #define STORES		16
-#define MANY_STORES	4000
+#define MANY_STORES	1000
 enum {
 	APIC_LVTT = 0x320 / 4, APIC_TIMER_COUNT = 0x380 / 4, APIC_TIMER_DIVIDE = 0x3e0 / 4,
 	APIC_TIMER_PERIODIC = 1 << 17,
