@@ -316,8 +316,7 @@ void helper_pmu_tb(CPUX86State *env, uint32_t insns)
      * If the armed instruction did not retire, because of a fault, or as it was
      * not atomic, or is a string instruction that begins a further round, then
      * leave nonetheless: this TB ignores interrupts and the budget of -icount.
-     * The exceptions are the exclusive context, which would never get past here,
-     * and the second execution of an access that has hit a watchpoint.
+     * Not in the exclusive context, to get past here, nor after a watchpoint.
      */
     leave = pmu->overflowed ||
             (pmu->armed && !cs->watchpoint_hit && !cpu_in_exclusive_context(cs));
@@ -340,14 +339,7 @@ void helper_pmu_tb(CPUX86State *env, uint32_t insns)
     /* Restoring gives back what the TB has taken.  */
     pmu->insns_left[ring] -= insns;
     cpu_restore_state(cs, GETPC());
-    if (!(cs->interrupt_request & CPU_INTERRUPT_DEBUG)) {
-        /*
-         * This TB may be that second execution, which does not happen then: an
-         * interrupt comes first, whose handler may take the watchpoint away,
-         * and the access will hit it once more.
-         */
-        cs->watchpoint_hit = NULL;
-    }
+    pmu_forget_watchpoint(cs);
     if (pmu->overflowed) {
         /* As between any two TBs; interrupts may be raised now.  */
         cs->neg.can_do_io = true;

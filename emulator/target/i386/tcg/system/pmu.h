@@ -133,6 +133,18 @@ typedef struct X86PMUEvent {
 /* pmu-interrupt.c: interrupt as soon as LVTPC is not masked.  */
 void pmu_interrupt(CPUX86State *env);
 
+/*
+ * An access that has hit a watchpoint is to be executed again, by itself, which
+ * raises #DB.  If an interrupt comes before that, whose handler may take the
+ * watchpoint away, the access hits it once more instead.
+ */
+static inline void pmu_forget_watchpoint(CPUState *cs)
+{
+    if (!(cs->interrupt_request & CPU_INTERRUPT_DEBUG)) {
+        cs->watchpoint_hit = NULL;
+    }
+}
+
 /* pmu-events.c: what a counter counts.  Never NULL.  */
 const X86PMUEvent *pmu_event(CPUX86State *env, unsigned counter);
 
