@@ -318,8 +318,8 @@ void helper_pmu_tb(CPUX86State *env, uint32_t insns)
      * leave nonetheless: this TB ignores interrupts and the budget of -icount.
      * Not in the exclusive context, to get past here, nor after a watchpoint.
      */
-    leave = pmu->overflowed ||
-            (pmu->armed && !cs->watchpoint_hit && !cpu_in_exclusive_context(cs));
+    leave = pmu->overflowed || (pmu->armed && !cs->watchpoint_hit &&
+                                !cpu_in_exclusive_context(cs));
     pmu->armed = false;
     start(env);
 
