@@ -14,7 +14,7 @@
 #include "simd_regs_worker.h"
 
 #define SIMD_RUN_EVENTS		8
-#define SIMD_RUN_DEMANDS	4
+#define SIMD_RUN_DEMANDS	8
 
 /* How the workers are sampled */
 enum simd_scope {
