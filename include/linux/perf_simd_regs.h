@@ -219,7 +219,7 @@ bool perf_event_wants_simd_regs(struct perf_event *event);
 int perf_simd_regs_init_event(struct perf_event *event);
 void perf_simd_regs_free_event(struct perf_event *event);
 
-/* Off as long as no event samples SIMD registers. */
+/* Off while no event samples SIMD registers, and there are no buffers for them. */
 DECLARE_STATIC_KEY_FALSE(perf_simd_used);
 
 /**

@@ -207,7 +207,7 @@ static int open_events(struct simd_run *run)
 	return 0;
 }
 
-/* As the environment has it: also nothing that is demanded takes longer. */
+/* The number that the environment asks for; no demand is for more than that. */
 static void set_samples(struct simd_run *run, unsigned long n)
 {
 	struct simd_demand *d;
