@@ -236,6 +236,20 @@ static void measures_adaptive_records(struct kunit *test)
 	}
 }
 
+/* What the index of the empty buffer says, in bytes from the end of the buffer */
+static long margin_of(struct kunit *test, struct cpu_hw_events *cpuc)
+{
+	union arch_pebs_index index;
+
+	arch_pebs_update_index(cpuc);
+	index.whole = cpuc->arch_pebs_index;
+	KUNIT_EXPECT_TRUE(test, index.en);
+	KUNIT_EXPECT_EQ(test, index.wr, 0);
+	KUNIT_EXPECT_EQ(test, index.full, 0);
+
+	return PEBS_BUFFER_SIZE - index.thresh * 16;
+}
+
 /* Behind the threshold there is room for what can still be written. */
 static void leaves_room_for_long_records(struct kunit *test)
 {
@@ -255,18 +269,18 @@ static void leaves_room_for_long_records(struct kunit *test)
 		cpuc->n_pebs = n;
 		cpuc->n_large_pebs = n;
 		cpuc->arch_pebs_cfg = ALL_BITS;
-		margin = PEBS_BUFFER_SIZE - arch_pebs_threshold(cpuc) * 16;
+		margin = margin_of(test, cpuc);
 		KUNIT_EXPECT_GE(test, margin, (long)((n + 1) * bytes));
 		KUNIT_EXPECT_LT(test, margin, (long)PEBS_BUFFER_SIZE);
 
 		/* A page at least */
 		cpuc->arch_pebs_cfg = 0;
-		margin = PEBS_BUFFER_SIZE - arch_pebs_threshold(cpuc) * 16;
+		margin = margin_of(test, cpuc);
 		KUNIT_EXPECT_EQ(test, margin, (long)PAGE_SIZE);
 
 		/* One that must not wait */
 		cpuc->n_large_pebs = n - 1;
-		KUNIT_EXPECT_EQ(test, arch_pebs_threshold(cpuc), 1);
+		KUNIT_EXPECT_EQ(test, margin_of(test, cpuc), (long)PEBS_BUFFER_SIZE - 16);
 	}
 }
 
