@@ -243,9 +243,7 @@ static long margin_of(struct kunit *test, struct cpu_hw_events *cpuc)
 
 	arch_pebs_update_index(cpuc);
 	index.whole = cpuc->arch_pebs_index;
-	KUNIT_EXPECT_TRUE(test, index.en);
-	KUNIT_EXPECT_EQ(test, index.wr, 0);
-	KUNIT_EXPECT_EQ(test, index.full, 0);
+	KUNIT_EXPECT_TRUE(test, index.en && !index.wr && !index.full);
 
 	return PEBS_BUFFER_SIZE - index.thresh * 16;
 }

@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# Debian's own kernel configurations, and a Debian to build and boot in: sourced by the
+# verbs that make packages, after lib-kernel.sh.
+
+# The release that packages are for: where the suite of our kernel's version belongs to.
+DEBIAN_RELEASE=${KERNEL_SUITE%-backports}
+DEBIAN_ROOT=$BUILD/debian/root
+
+# unpack_debian_configs DIR: those of $ARCH, as DIR/config.*.xz.
+unpack_debian_configs()
+{
+	local version deb
+
+	version=$(make -s -C "$BUILD/linux" kernelversion | cut -d. -f1,2)
+	"$ROOT/scripts/apt-private" update "$KERNEL_SUITE" "$(debian_arch)"
+	deb=$("$ROOT/scripts/apt-private" download "$KERNEL_SUITE" "linux-config-$version" "$(debian_arch)")
+	rm -rf "$1"
+	mkdir -p "$1"
+	dpkg-deb --fsys-tarfile "$deb" | tar -x -C "$1" --wildcards --transform='s|.*/||' '*/config.*_none_*.xz'
+}
+
+# debian_flavours DIR: their names, one a line.
+debian_flavours()
+{
+	find "$1" -name 'config.*_none_*.xz' -printf '%f\n' | sed 's/.*_none_//; s/\.xz$//' | sort
+}
+
+# debian_config DIR FLAVOUR VALUE OUT: OUT/.config is Debian's, with the feature set to
+# VALUE (y or n), completed. What the compiler and the other tools have is theirs.
+debian_config()
+{
+	xz -dc "$1"/config.*_none_"$2".xz | grep -v 'CONFIG_PERF_SIMD_REGS[ =]' > "$4/.config.new"
+	case $3 in
+	y) echo CONFIG_PERF_SIMD_REGS=y ;;
+	n) echo '# CONFIG_PERF_SIMD_REGS is not set' ;;
+	esac >> "$4/.config.new"
+	mv "$4/.config.new" "$4/.config"
+	kmake "$4" olddefconfig
+}
+
+# debian_root VARIANT PACKAGE...: $DEBIAN_ROOT-VARIANT is a system of that release which
+# has these packages.
+debian_root()
+{
+	local root=$DEBIAN_ROOT-$1 name=debian-root-$1 stamp packages
+
+	shift
+	stamp=$(key "$DEBIAN_RELEASE" "$@")
+	! stamp_ok "$name" "$stamp" || [ ! -d "$root" ] || return 0
+	[ "$(id -u)" -eq 0 ] || die "mmdebstrap unpacks a system, and chroot enters it: only root can do that" "" "run it as root"
+	need_packages mmdebstrap
+	need_space 2 "$BUILD"
+	say "unpacking a Debian $DEBIAN_RELEASE with $# packages"
+	rm -rf "$root" "$root.new"
+	packages=$(IFS=,; echo "$*")
+	mkdir -p "$(dirname "$root")"
+	logged "$name" mmdebstrap --mode=root --variant=minbase --include="$packages" \
+		--setup-hook="echo 'deb ${DEBIAN_MIRROR:-http://deb.debian.org/debian} $KERNEL_SUITE main' >> \"\$1/etc/apt/sources.list\"" \
+		"$DEBIAN_RELEASE" "$root.new" "${DEBIAN_MIRROR:-http://deb.debian.org/debian}"
+	mv "$root.new" "$root"
+	stamp_set "$name" "$stamp"
+}
