@@ -9,11 +9,10 @@ DEBIAN_ROOT=$BUILD/debian/root
 # unpack_debian_configs DIR: those of $ARCH, as DIR/config.*.xz.
 unpack_debian_configs()
 {
-	local version deb
+	local deb
 
-	version=$(make -s -C "$BUILD/linux" kernelversion | cut -d. -f1,2)
 	"$ROOT/scripts/apt-private" update "$KERNEL_SUITE" "$(debian_arch)"
-	deb=$("$ROOT/scripts/apt-private" download "$KERNEL_SUITE" "linux-config-$version" "$(debian_arch)")
+	deb=$("$ROOT/scripts/apt-private" download "$KERNEL_SUITE" "linux-config-$KERNEL_SERIES" "$(debian_arch)")
 	rm -rf "$1"
 	mkdir -p "$1"
 	dpkg-deb --fsys-tarfile "$deb" | tar -x -C "$1" --wildcards --transform='s|.*/||' '*/config.*_none_*.xz'
