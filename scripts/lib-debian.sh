@@ -4,7 +4,7 @@
 
 # The release that packages are for: where the suite of our kernel's version belongs to.
 DEBIAN_RELEASE=${KERNEL_SUITE%-backports}
-DEBIAN_ROOT=$BUILD/debian/root
+DEBIAN_ROOT=$BUILD/systems/root
 
 # unpack_debian_configs DIR: those of $ARCH, as DIR/config.*.xz.
 unpack_debian_configs()
@@ -41,7 +41,8 @@ debian_config()
 # has these packages.
 debian_root()
 {
-	local root=$DEBIAN_ROOT-$1 name=debian-root-$1 stamp packages
+	local root=$DEBIAN_ROOT-$1 name=debian-root-$1 mirror=${DEBIAN_MIRROR:-http://deb.debian.org/debian}
+	local stamp packages
 
 	shift
 	stamp=$(key "$DEBIAN_RELEASE" "$@")
@@ -54,8 +55,7 @@ debian_root()
 	packages=$(IFS=,; echo "$*")
 	mkdir -p "$(dirname "$root")"
 	logged "$name" mmdebstrap --mode=root --variant=minbase --include="$packages" \
-		--setup-hook="echo 'deb ${DEBIAN_MIRROR:-http://deb.debian.org/debian} $KERNEL_SUITE main' >> \"\$1/etc/apt/sources.list\"" \
-		"$DEBIAN_RELEASE" "$root.new" "${DEBIAN_MIRROR:-http://deb.debian.org/debian}"
+		"$DEBIAN_RELEASE" "$root.new" "$mirror" "deb $mirror $KERNEL_SUITE main"
 	mv "$root.new" "$root"
 	stamp_set "$name" "$stamp"
 }
