@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Make report.md and report.json of what check-machine has collected: the file
-# `machine`, lines NAME=VALUE, and the output of each program, NAME.log. A program's
-# lines are those of kselftest, and for each test with samples
+# `machine`, lines NAME=VALUE, `cost`, which is cost.awk's, and the output of each
+# program, NAME.log. A program's lines are those of kselftest, and for each test with samples
 #
 #	... with known values A+B | user side: exact C+D absent E+F ... XMM G+H ... |
 #	intr side: ... | wrong N foreign N residue N malformed N partial N ...
@@ -34,7 +34,7 @@ FNR == 1 {
 	program = FILENAME
 	sub(/.*\//, "", program)
 	sub(/\.log$/, "", program)
-	if (program != "machine")
+	if (program != "machine" && program != "cost")
 		remember("program", program)
 }
 
@@ -115,6 +115,7 @@ END {
 		p = names["program", i]
 		printf "| %s | %d | %d | %d | %d | %d |\n", p, passed[p], failed[p], skipped[p], samples[p], bad[p] > md
 	}
+	print_costs(md, svg)
 	print "\n| not tested, because | tests |\n|---|---|" > md
 	for (i = 1; i <= count["reason"]; i++)
 		print "| " names["reason", i] " | " reasons[names["reason", i]] " |" > md
@@ -142,6 +143,7 @@ END {
 		printf "%s\n  %s: {\"passed\": %d, \"failed\": %d, \"skipped\": %d, \"samples\": %d, \"other_values\": %d}",
 		       (i > 1 ? "," : ""), quoted(p), passed[p], failed[p], skipped[p], samples[p], bad[p] > json
 	}
+	print_costs_json(json)
 	printf "\n },\n \"not_tested\": {" > json
 	for (i = 1; i <= count["reason"]; i++)
 		printf "%s\n  %s: %d", (i > 1 ? "," : ""), quoted(names["reason", i]), reasons[names["reason", i]] > json

@@ -2,13 +2,15 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Judge the reports of check-machine.
 
-usage: check.py DIR, which has reports/right, reports/wrong and reports/nothing
+usage: check.py DIR ARCH; DIR has reports/right, reports/wrong and reports/nothing, and
+costs, which sample_cost printed where an instruction takes a nanosecond
 """
 import json
 import pathlib
 import sys
 
 MIN_SAMPLES = 1000
+VECTORS = {'x86_64': 'YMM0-YMM15', 'arm64': 'Z0-Z31, P0-P15'}
 
 
 def main():
@@ -31,14 +33,29 @@ def main():
                program['passed'] + program['skipped'] or
                name + ' was not run: 1 minutes are over' in right['not_tested'])
     demand('the kernel has a name', right['machine']['kernel'].startswith('Linux'))
+    costs = {c['registers']: c for c in right['costs'] if c['event'] == 'cpu-clock'}
+    for registers in ('none', '3 general purpose', VECTORS[sys.argv[2]]):
+        demand('a cost of samples with registers: ' + registers,
+               registers in costs and costs[registers]['samples'] > 0)
+        demand('its quartiles are in order',
+               registers not in costs or costs[registers]['ns'] == sorted(costs[registers]['ns']))
+    demand('a picture with a bar for each cost',
+           (reports / 'right' / 'report.svg').read_text().count('<path ') == len(right['costs']))
+    medians = {}
+    for line in (pathlib.Path(sys.argv[1]) / 'costs').read_text().splitlines():
+        what, event, *fields = line.split('\t')
+        if (what, event) == ('cost', 'cpu-clock'):
+            medians[fields[0]] = int(fields[3])
+    demand('a sample costs instructions, more of them with registers, most with vectors: %s' % medians,
+           0 < medians['none'] < medians['3 general purpose'] < medians[VECTORS[sys.argv[2]]])
     demand('a verdict of wrong', wrong['verdict'] == 'wrong')
     demand('what is wrong', 'simd_regs_values: foreign 1' in wrong['failures'])
     demand('nothing checked', nothing['verdict'] == 'nothing checked')
     demand('why', list(nothing['not_tested']) == ['such is life'])
     for problem in problems:
         print('error: not so: ' + problem)
-    print('# summary: %d samples, user side %s, intr side %s' % (
-        right['samples'], right['sides']['user'], right['sides']['intr']))
+    print('# summary: %d samples, user side %s, intr side %s; instructions of a sample: %s' % (
+        right['samples'], right['sides']['user'], right['sides']['intr'], medians))
     return bool(problems)
 
 
