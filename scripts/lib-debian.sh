@@ -6,6 +6,14 @@
 DEBIAN_RELEASE=${KERNEL_SUITE%-backports}
 DEBIAN_ROOT=$BUILD/systems/root
 
+# Debian's version, and after it the day of the newest step: newer than Debian's package of
+# this version, older than that of its next one.
+package_version()
+{
+	printf '%s+simd%s\n' "$KERNEL_PACKAGE_VERSION" \
+		"$(git -C "$BUILD/linux" log --format=%ad --date=format-local:%Y%m%d base..HEAD | sort | tail -n 1)"
+}
+
 # unpack_debian_configs DIR: those of $ARCH, as DIR/config.*.xz.
 unpack_debian_configs()
 {
