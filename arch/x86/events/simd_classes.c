@@ -46,13 +46,13 @@ struct simd_class {
 
 static const struct simd_class vec_classes[] = {
 	{
-		.qwords = PERF_X86_SIMD_XMM_QWORDS, .nr = SIMD_NR_XMM, .nr_banks = 1,
+		.qwords = PERF_X86_XMM_QWORDS, .nr = SIMD_NR_XMM, .nr_banks = 1,
 		.bank = { { 0, SIMD_NR_XMM, 1, { PART_XMM } } },
 	}, {
-		.qwords = PERF_X86_SIMD_YMM_QWORDS, .nr = SIMD_NR_XMM, .nr_banks = 1,
+		.qwords = PERF_X86_YMM_QWORDS, .nr = SIMD_NR_XMM, .nr_banks = 1,
 		.bank = { { 0, SIMD_NR_XMM, 2, { PART_XMM, PART_YMMH } } },
 	}, {
-		.qwords = PERF_X86_SIMD_ZMM_QWORDS,
+		.qwords = PERF_X86_ZMM_QWORDS,
 		.nr = PERF_X86_SIMD_ZMM_REGS, .nr_banks = 2,
 		.bank = {
 			{ 0, 16, 3, { PART_XMM, PART_YMMH, PART_ZMMH } },
@@ -63,7 +63,7 @@ static const struct simd_class vec_classes[] = {
 
 static const struct simd_class pred_classes[] = {
 	{
-		.qwords = PERF_X86_SIMD_OPMASK_QWORDS,
+		.qwords = PERF_X86_OPMASK_QWORDS,
 		.nr = PERF_X86_SIMD_OPMASK_REGS, .nr_banks = 1,
 		.bank = { { 0, PERF_X86_SIMD_OPMASK_REGS, 1, { PART_OPMASK } } },
 	},

@@ -52,7 +52,7 @@ static const struct shape shapes[] = {
 	{ "R31 and AX", .regs = GPR(R31) | GPR(AX), .only_64bit = true,
 	  .state = FP(APX) },
 	{ "SSP", .regs = GPR(SSP), .only_64bit = true, .state = FP(CET_USER) },
-	{ "bit above SSP", .regs = GPR(SIMD_MAX), .bad = true },
+	{ "bit above SSP", .regs = BIT_ULL(PERF_REG_MISC_MAX), .bad = true },
 	{ "top bit", .regs = BIT_ULL(63), .bad = true },
 };
 

@@ -9,6 +9,7 @@ CONFIG_I440FX=y
 # Consoles and files: one virtio-serial port each.
 CONFIG_VIRTIO_PCI=y
 CONFIG_VIRTIO_SERIAL=y
+CONFIG_VIRTIO_BLK=y
 
 # isa-debugcon and isa-debug-exit: the output and the verdict of programs that
 # run without an operating system.
