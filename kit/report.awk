@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Make report.md and report.json of what check-machine has collected: the file
-# `machine`, lines NAME=VALUE, `cost`, which is cost.awk's, and the output of each
-# program, NAME.log. A program's lines are those of kselftest, and for each test with samples
+# `machine`, lines NAME=VALUE, `cost`, which is cost.awk's, `facts`, which cpu_facts
+# prints, and the output of each program, NAME.log. A program's lines are those of kselftest, and for each test with samples
 #
 #	... with known values A+B | user side: exact C+D absent E+F ... XMM G+H ... |
 #	intr side: ... | wrong N foreign N residue N malformed N partial N ...
@@ -34,7 +34,7 @@ FNR == 1 {
 	program = FILENAME
 	sub(/.*\//, "", program)
 	sub(/\.log$/, "", program)
-	if (program != "machine" && program != "cost")
+	if (FILENAME ~ /\.log$/)
 		remember("program", program)
 }
 
@@ -42,6 +42,13 @@ program == "machine" {
 	eq = index($0, "=")
 	remember("machine", substr($0, 1, eq - 1))
 	machine[substr($0, 1, eq - 1)] = substr($0, eq + 1)
+	next
+}
+
+program == "facts" {
+	split($0, field, "\t")
+	remember("fact", field[2])
+	answer[field[2]] = field[3]
 	next
 }
 
@@ -63,9 +70,8 @@ program == "machine" {
 }
 /^ok / { passed[program]++ }
 /^# not run: / {
-	why = program " was " substr($0, 3)
-	remember("reason", why)
-	reasons[why]++
+	not_run[program] = substr($0, length("# not run: ") + 1)
+	late = late (late ? ", " : "") program
 }
 /^# status / { status[program] = $3 }
 
@@ -113,9 +119,17 @@ END {
 	print "|---|---|---|---|---|---|" > md
 	for (i = 1; i <= count["program"]; i++) {
 		p = names["program", i]
+		if (p in not_run)
+			continue
 		printf "| %s | %d | %d | %d | %d | %d |\n", p, passed[p], failed[p], skipped[p], samples[p], bad[p] > md
 	}
+	if (late)
+		print "\nThere was no time left for " late "." > md
 	print_costs(md, svg)
+	if (count["fact"])
+		print "\n| what this CPU does | |\n|---|---|" > md
+	for (i = 1; i <= count["fact"]; i++)
+		print "| " names["fact", i] " | " answer[names["fact", i]] " |" > md
 	print "\n| not tested, because | tests |\n|---|---|" > md
 	for (i = 1; i <= count["reason"]; i++)
 		print "| " names["reason", i] " | " reasons[names["reason", i]] " |" > md
@@ -140,10 +154,17 @@ END {
 	printf "\n },\n \"programs\": {" > json
 	for (i = 1; i <= count["program"]; i++) {
 		p = names["program", i]
+		if (p in not_run) {
+			printf "%s\n  %s: {\"not_run\": %s}", (i > 1 ? "," : ""), quoted(p), quoted(not_run[p]) > json
+			continue
+		}
 		printf "%s\n  %s: {\"passed\": %d, \"failed\": %d, \"skipped\": %d, \"samples\": %d, \"other_values\": %d}",
 		       (i > 1 ? "," : ""), quoted(p), passed[p], failed[p], skipped[p], samples[p], bad[p] > json
 	}
 	print_costs_json(json)
+	printf "\n },\n \"facts\": {" > json
+	for (i = 1; i <= count["fact"]; i++)
+		printf "%s\n  %s: %s", (i > 1 ? "," : ""), quoted(names["fact", i]), quoted(answer[names["fact", i]]) > json
 	printf "\n },\n \"not_tested\": {" > json
 	for (i = 1; i <= count["reason"]; i++)
 		printf "%s\n  %s: %d", (i > 1 ? "," : ""), quoted(names["reason", i]), reasons[names["reason", i]] > json
