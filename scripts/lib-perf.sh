@@ -15,19 +15,14 @@ PERF_FLAGS=(NO_RUST=1 NO_LIBPYTHON=1 NO_LIBPERL=1 NO_SLANG=1 NO_GTK2=1
 PERF_FLAGS+=(PYTHON=python3 PYTHON_CONFIG=true)
 
 # What the checked tool has otherwise: it ends with the first access outside of an
-# object, or the first thing that C leaves undefined; scripts in Python see what it
-# reads; it has no tables of events. That raw data of samples is not aligned is left
-# out: perf relies on CPUs that do not mind.
-CHECKED_FLAGS=(DEBUG=1 WERROR=0 JEVENTS_ARCH=none NO_LIBPYTHON= PYTHON=/usr/bin/python3
+# object, or the first thing that C leaves undefined; a fuzzer that it is linked with sees
+# which code an input leads to; scripts in Python see what it reads; it has no tables of
+# events. That raw data of samples is not aligned is left out: perf relies on CPUs that do
+# not mind.
+CHECKED_FLAGS=(CC=clang CXX=clang++ DEBUG=1 WERROR=0 JEVENTS_ARCH=none NO_LIBPYTHON= PYTHON=/usr/bin/python3
 	PYTHON_CONFIG=/usr/bin/python3-config
-	EXTRA_CFLAGS="-O1 -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize=alignment -fno-sanitize-recover=undefined")
-CHECKED_PACKAGES=(python3-dev python3-setuptools)
-
-# The fuzzed tool: checked in the same way, without Python, and the fuzzer sees which
-# code an input leads to.
-FUZZED_FLAGS=(CC=clang CXX=clang++ DEBUG=1 WERROR=0 JEVENTS_ARCH=none
 	EXTRA_CFLAGS="-O1 -fno-omit-frame-pointer -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize=alignment -fno-sanitize-recover=undefined")
-FUZZED_PACKAGES=(clang libclang-rt-dev)
+CHECKED_PACKAGES=(clang libclang-rt-dev python3-dev python3-setuptools)
 
 # Flags of the tool that is built, after those that all have.
 VARIANT_FLAGS=()
