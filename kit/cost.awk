@@ -15,7 +15,7 @@ program == "cost" {
 	else if (field[1] == "not" && n == 4)
 		no_cost[field[2] "\t" field[4]] = no_cost[field[2] "\t" field[4]] "; " field[3]
 	else if (field[1] == "nmi" && n == 3) {
-		remember("nmi", field[2])
+		count["nmi"]++
 		nmi[field[2]] = field[3]
 	}
 	next
@@ -73,12 +73,12 @@ function print_costs(md, svg,   i, f, key) {
 	}
 	if (count["nmi"])
 		print "\n| NMI handlers that took | times |\n|---|---|" > md
-	for (i = 1; i <= count["nmi"]; i++)
-		printf "| %d to %d ns | %d |\n", 2 ^ names["nmi", i], 2 ^ (names["nmi", i] + 1) - 1,
-		       nmi[names["nmi", i]] > md
+	for (i = 0; i < 64; i++)
+		if (i in nmi)
+			printf "| %d to %d ns | %d |\n", 2 ^ i, 2 ^ (i + 1) - 1, nmi[i] > md
 }
 
-function print_costs_json(json,   i, f, key) {
+function print_costs_json(json,   i, f, key, nr) {
 	printf "\n },\n \"costs\": [" > json
 	for (i = 1; i <= count["cost"]; i++) {
 		key = names["cost", i]
@@ -89,6 +89,7 @@ function print_costs_json(json,   i, f, key) {
 		       (key in rate ? ", \"samples_per_second\": " rate[key] : "") > json
 	}
 	printf "\n ],\n \"nmi_ns\": {" > json
-	for (i = 1; i <= count["nmi"]; i++)
-		printf "%s\"%d\": %d", (i > 1 ? ", " : ""), 2 ^ names["nmi", i], nmi[names["nmi", i]] > json
+	for (i = 0; i < 64; i++)
+		if (i in nmi)
+			printf "%s\"%d\": %d", (nr++ ? ", " : ""), 2 ^ i, nmi[i] > json
 }
