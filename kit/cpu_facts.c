@@ -2,21 +2,27 @@
 /*
  * What this CPU does where an emulator's answer is an assumption: how far a sample's
  * registers are from its IP, what XRSTOR has loaded when it faults, what SSP a task
- * without a shadow stack has, and whether large PEBS loses records.
+ * without a shadow stack has, and whether large PEBS loses records; and how large its
+ * registers are.
  *
  * Lines of fields with tabs between:
  *	fact WHAT ANSWER
  */
 #define _GNU_SOURCE
 #include <asm/perf_regs.h>
+#ifdef __x86_64__
+#include <cpuid.h>
+#endif
 #include <errno.h>
 #include <linux/perf_event.h>
 #include <setjmp.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <ucontext.h>
 #include <unistd.h>
 
@@ -127,11 +133,39 @@ static long number_in(const char *path)
 	return number;
 }
 
+/*
+ * Runs the adds with @attr's event, until @enough samples are in *@nr. Without the event
+ * that is the answer to @what. @count gets what it has counted.
+ */
+static bool sample_adds(const char *what, const char *name, struct perf_event_attr *attr,
+			simd_record_fn *fn, struct seen *seen, const unsigned int *nr,
+			unsigned int enough, __u64 *count)
+{
+	struct simd_event event;
+	int err = simd_event_open(&event, attr, 0, -1, NULL), i;
+
+	if (err) {
+		fact(what, name, strerror(-err));
+		return false;
+	}
+	simd_event_enable(&event);
+	for (i = 0; i < 200 && *nr < enough; i++) {
+		run_adds(2000);
+		simd_event_drain(&event, fn, seen);
+	}
+	simd_event_disable(&event);
+	simd_event_drain(&event, fn, seen);
+	if (read(event.fd, count, sizeof(*count)) != sizeof(*count))
+		*count = 0;
+	simd_event_close(&event);
+	return true;
+}
+
 static void measure_distances(const char *name, struct perf_event_attr attr)
 {
+	const char *what = "adds from the IP to the vectors";
 	static struct seen seen;
-	struct simd_event event;
-	int err, i;
+	__u64 count;
 
 	memset(&seen, 0, sizeof(seen));
 	attr.sample_type |= PERF_SAMPLE_REGS_INTR;
@@ -141,23 +175,13 @@ static void measure_distances(const char *name, struct perf_event_attr attr)
 	attr.sample_simd_vec_reg_intr = 1;
 	attr.sample_simd_vec_reg_user = 1;
 	seen.attr = &attr;
-	err = simd_event_open(&event, &attr, 0, -1, NULL);
-	if (err) {
-		fact("adds from the IP to the vectors", name, strerror(-err));
+	if (!sample_adds(what, name, &attr, look, &seen, &seen.nr, MAX_SAMPLES, &count))
 		return;
-	}
-	simd_event_enable(&event);
-	for (i = 0; i < 200 && seen.nr < MAX_SAMPLES; i++) {
-		run_adds(2000);
-		simd_event_drain(&event, look, &seen);
-	}
-	simd_event_disable(&event);
-	simd_event_close(&event);
-	print_distances("adds from the IP to the vectors", name, seen.after_ip, seen.nr);
+	print_distances(what, name, seen.after_ip, seen.nr);
 	print_distances("adds from the vectors at the interrupt to those of the user side",
 			name, seen.apart, seen.pairs);
 	if (!seen.nr)
-		fact("adds from the IP to the vectors", name, "no sample has them");
+		fact(what, name, "no sample has them");
 }
 
 static void all_distances(void)
@@ -191,28 +215,19 @@ static void all_distances(void)
 
 static void ask_ssp(const char *name, struct perf_event_attr attr)
 {
+	const char *what = "SSP without a shadow stack";
 	struct seen seen = { .attr = &attr };
-	struct simd_event event;
 	char answer[96];
-	int err, i;
+	__u64 count;
 
 	attr.sample_type |= PERF_SAMPLE_REGS_INTR;
 	attr.sample_regs_intr = SIMD_MARKER_REGS | SIMD_SSP_REG;
 	attr.sample_simd_regs_enabled = 1;
 	attr.exclude_kernel = 1;
-	err = simd_event_open(&event, &attr, 0, -1, NULL);
-	if (err) {
-		fact("SSP without a shadow stack", name, strerror(-err));
+	if (!sample_adds(what, name, &attr, look, &seen, &seen.ssp, MAX_SAMPLES, &count))
 		return;
-	}
-	simd_event_enable(&event);
-	for (i = 0; i < 100 && seen.ssp < MAX_SAMPLES; i++) {
-		run_adds(2000);
-		simd_event_drain(&event, look, &seen);
-	}
-	simd_event_close(&event);
 	snprintf(answer, sizeof(answer), "not 0 in %u of %u samples", seen.ssp_not_0, seen.ssp);
-	fact("SSP without a shadow stack", name, answer);
+	fact(what, name, answer);
 }
 
 static void all_ssp(void)
@@ -239,12 +254,11 @@ static void count_record(const struct perf_event_header *header, void *arg)
 /* A full buffer drops records, nobody knows how many: those that there should be are counted. */
 static void fill_pebs(const char *name, unsigned int qwords, __u64 vectors)
 {
+	const char *what = "records of large PEBS";
 	struct perf_event_attr attr = simd_cycles_attr();
 	struct seen seen = { .attr = &attr };
-	struct simd_event event;
-	__u64 count = 0;
 	char answer[128];
-	int err, i;
+	__u64 count;
 
 	attr.precise_ip = 2;
 	attr.exclude_kernel = 1;
@@ -257,25 +271,14 @@ static void fill_pebs(const char *name, unsigned int qwords, __u64 vectors)
 	attr.sample_simd_vec_reg_intr = vectors;
 	attr.watermark = 1;
 	attr.wakeup_watermark = 1 << 20;
-	err = simd_event_open(&event, &attr, 0, -1, NULL);
-	if (err) {
-		fact("records of large PEBS", name, strerror(-err));
+	if (!sample_adds(what, name, &attr, count_record, &seen, &seen.nr, 10 * MAX_SAMPLES,
+			 &count))
 		return;
-	}
-	simd_event_enable(&event);
-	for (i = 0; i < 200 && seen.nr < 10 * MAX_SAMPLES; i++) {
-		run_adds(2000);
-		simd_event_drain(&event, count_record, &seen);
-	}
-	simd_event_disable(&event);
-	simd_event_drain(&event, count_record, &seen);
-	if (read(event.fd, &count, sizeof(count)) != sizeof(count))
-		count = 0;
-	simd_event_close(&event);
-	snprintf(answer, sizeof(answer), "%u of %llu that were counted; the buffer was full %u times%s",
-		 seen.nr, count / attr.sample_period, seen.full,
+	snprintf(answer, sizeof(answer),
+		 "%u of %llu that were counted; the buffer was full %u times%s", seen.nr,
+		 count / attr.sample_period, seen.full,
 		 seen.lost ? "; some were lost in the ring" : "");
-	fact("records of large PEBS", name, answer);
+	fact(what, name, answer);
 }
 
 /* ---- XRSTOR -------------------------------------------------------------------- */
@@ -305,6 +308,7 @@ static void load_over_edge(void)
 	size_t page = sysconf(_SC_PAGESIZE);
 	unsigned char old[32];
 	unsigned char *pages, *image;
+	bool sse, avx;
 	struct sigaction action = { .sa_sigaction = on_fault, .sa_flags = SA_SIGINFO }, before;
 
 	pages = mmap(NULL, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -327,15 +331,43 @@ static void load_over_edge(void)
 			     : "xmm0", "xmm15", "memory");
 	sigaction(SIGSEGV, &before, NULL);
 	munmap(pages, 2 * page);
+	sse = faulted_with[160] == NEW;
+	avx = faulted_with[AVX_OFFSET] == NEW;
 	fact("XRSTOR that faults in the second page has loaded", NULL,
-	     faulted_with[160] == OLD && faulted_with[AVX_OFFSET] == OLD ? "nothing" :
-	     faulted_with[160] == NEW && faulted_with[AVX_OFFSET] == OLD ? "SSE state" :
-	     faulted_with[160] == NEW && faulted_with[AVX_OFFSET] == NEW ? "SSE state, AVX state in part" :
-	     "AVX state in part");
+	     sse && avx ? "SSE state, AVX state in part" :
+	     sse ? "SSE state" : avx ? "AVX state in part" : "nothing");
 }
 
-static void ask_x86(void)
+/* ---- sizes --------------------------------------------------------------------- */
+
+static void list_components(void)
 {
+	static const char * const names[] = {
+		[2] = "AVX", [5] = "opmask", [6] = "ZMM_Hi256", [7] = "Hi16_ZMM", [9] = "PKRU",
+		[17] = "AMX_CFG", [18] = "AMX_DATA", [19] = "APX",
+	};
+	unsigned int a, b, c, d, i, xcr0, at = 0;
+	char answer[256] = "";
+
+	if (!__get_cpuid(1, &a, &b, &c, &d) || !(c & bit_OSXSAVE))
+		return;
+	asm volatile("xgetbv" : "=a"(xcr0), "=d"(d) : "c"(0));
+	for (i = 2; i < 32; i++) {
+		if (!(xcr0 >> i & 1))
+			continue;
+		__cpuid_count(0xd, i, a, b, c, d);
+		at += snprintf(answer + at, sizeof(answer) - at, "%s%s (%u) %u bytes at %u",
+			       at ? ", " : "", i < NR(names) && names[i] ? names[i] : "unknown",
+			       i, a, b);
+		if (at >= sizeof(answer))
+			break;
+	}
+	fact("XSAVE components besides x87 and SSE", NULL, answer);
+}
+
+static void ask_cpu(void)
+{
+	list_components();
 	all_ssp();
 	fill_pebs("XMM0-XMM15", 2, 0xffff);
 	fill_pebs("ZMM0-ZMM31", 8, 0xffffffff);
@@ -345,8 +377,24 @@ static void ask_x86(void)
 
 #else
 
-static void ask_x86(void)
+static void list_lengths(const char *what, int set)
 {
+	char answer[256] = "";
+	int vl, at = 0;
+
+	for (vl = 16; vl <= 256 && at < (int)sizeof(answer); vl += 16) {
+		if ((prctl(set, vl) & PR_SVE_VL_LEN_MASK) == vl)
+			at += snprintf(answer + at, sizeof(answer) - at, "%s%d",
+				       at ? ", " : "", vl);
+	}
+	if (at)
+		fact(what, NULL, answer);
+}
+
+static void ask_cpu(void)
+{
+	list_lengths("SVE vector lengths, in bytes", PR_SVE_SET_VL);
+	list_lengths("SME vector lengths, in bytes", PR_SME_SET_VL);
 }
 
 #endif
@@ -359,6 +407,6 @@ int main(void)
 	simd_sysctl_set("kernel/perf_event_max_sample_rate", 10000000);
 	simd_sysctl_set("kernel/perf_cpu_time_max_percent", 0);
 	all_distances();
-	ask_x86();
+	ask_cpu();
 	return 0;
 }
