@@ -208,11 +208,11 @@ source_key()
 	changes_key "$1" ':!Documentation' ':!tools/perf' ':!tools/testing'
 }
 
-# commit_key TREE REV: the committed part of it.
+# commit_key TREE REV [FOLDER]: the committed part of it, without FOLDER.
 commit_key()
 {
 	{
-		git -C "$1" ls-tree "$2" | grep -v -E '\s(Documentation|tools)$'
+		git -C "$1" ls-tree "$2" | grep -v -E "\s(Documentation|tools${3:+|$3})\$"
 		git -C "$1" ls-tree "$2:tools" | grep -v -E '\s(perf|testing)$'
 	} | sha256sum
 }
