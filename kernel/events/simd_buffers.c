@@ -87,6 +87,9 @@ static void free_unused_bufs(struct work_struct *work)
 	bool exist = false;
 	int level, cpu;
 
+	/* A sample that one of the events has prepared is written by then. */
+	synchronize_rcu();
+
 	mutex_lock(&simd_mutex);
 	for (level = 0; level < PERF_NR_CONTEXTS; level++)
 		exist |= nr_level_events[level];

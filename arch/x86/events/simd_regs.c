@@ -57,8 +57,13 @@ static const struct xregs_state *live_regs(struct perf_simd_buf *buf, u64 state)
 	if (!perf_simd_may_save(buf))
 		return NULL;
 
-	buf->saved = state | buf->asked;
-	xsave_regs(xsave, buf->saved);
+	/* A sample of an NMI in between must not take what an earlier one has left. */
+	state |= buf->asked;
+	buf->saved = 0;
+	barrier();
+	xsave_regs(xsave, state);
+	barrier();
+	buf->saved = state;
 
 	return xsave;
 }
@@ -197,10 +202,13 @@ static struct simd_source kernel_hit_intr(struct perf_event *event,
 	return NOWHERE;
 }
 
-/* A guest was hit: what is here belongs to the way out of it, or to another guest. */
-static bool is_guests(enum perf_simd_side side)
+/*
+ * A guest was hit: what is here belongs to the way out of it, or to another guest.
+ * KVM's @pt_regs are those of its task in the kernel. Xen's are the guest's.
+ */
+static bool is_guests(enum perf_simd_side side, struct pt_regs *pt_regs)
 {
-	return side == PERF_SIMD_INTR && perf_guest_state();
+	return (side == PERF_SIMD_INTR || user_mode(pt_regs)) && perf_guest_state();
 }
 
 /**
@@ -231,7 +239,7 @@ u64 arch_perf_simd_regs_capture(struct perf_event *event,
 		state &= ~XFEATURE_MASK_CET_USER;
 	}
 
-	if (!state || is_guests(side))
+	if (!state || is_guests(side, pt_regs))
 		return known;
 
 	if (user_mode(pt_regs))

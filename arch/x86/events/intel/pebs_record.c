@@ -231,11 +231,10 @@ bool adaptive_pebs_measure(const struct pebs_basic *basic, u64 *measured)
 		at += sizeof(struct pebs_xmm);
 	if (groups & PEBS_DATACFG_LBRS)
 		at += (((groups >> PEBS_DATACFG_LBR_SHIFT) & 0xff) + 1) * sizeof(struct lbr_entry);
-	if (groups & (PEBS_DATACFG_CNTR | PEBS_DATACFG_METRICS))
-		return skip_cntr(at, end);
-
 	if (at > end)
 		return false;
+	if (groups & (PEBS_DATACFG_CNTR | PEBS_DATACFG_METRICS))
+		return skip_cntr(at, end);
 
 	*measured = adaptive_pebs_header(basic);
 

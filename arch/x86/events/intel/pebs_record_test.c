@@ -144,6 +144,11 @@ static void reads_nothing_behind_the_buffer(struct kunit *test)
 				cut == bytes ? bytes : 0);
 	}
 	KUNIT_EXPECT_EQ(test, measured, 0);
+
+	/* An adaptive record of the basic group that claims a branch and counters */
+	at = end - 32;
+	*(u64 *)at = 32ULL << 48 | BIT(3) | BIT(4);
+	KUNIT_EXPECT_FALSE(test, adaptive_pebs_measure(at, &measured));
 }
 
 /* The same for the branches: as many are read as the record has. */

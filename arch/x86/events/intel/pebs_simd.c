@@ -93,11 +93,13 @@ bool intel_pebs_can_sample_simd(struct perf_event *event)
  * @event: a precise event that is being opened, and has SIMD registers
  * @side: which side
  *
- * What is not recorded is found when a sample is taken, which has to be at once.
+ * What is not recorded is found when a sample is taken, which has to be at once. So
+ * is whether the task has a shadow stack, which it can change.
  */
 bool intel_pebs_simd_can_wait(struct perf_event *event, enum perf_simd_side side)
 {
-	return is_recordable(event, side);
+	return is_recordable(event, side) &&
+	       !(simd_wanted_state(&event->attr, side) & XFEATURE_MASK_CET_USER);
 }
 
 /**
@@ -244,7 +246,10 @@ int intel_pebs_simd_sample(struct perf_event *event, struct perf_sample_data *da
 
 	record.state = 0;
 	record.fresh = pmi && !(event->hw.flags & PERF_X86_EVENT_LARGE_PEBS);
-	/* Records are drained before another task runs: current was hit. */
+	/*
+	 * Records are drained before another task runs: current was hit. Those
+	 * with SSP do not wait: its shadow stack is as it was then.
+	 */
 	if (at && x86_pmu.arch_pebs)
 		arch_pebs_find_simd(at, shstk_is_enabled(), &record);
 	else if (at && x86_pmu.intel_cap.pebs_baseline)

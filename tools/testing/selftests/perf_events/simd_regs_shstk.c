@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * SSP of precise events is that of the hit: a task can give up its shadow stack
+ * before a record becomes a sample.
+ */
+#include <asm/perf_regs.h>
+#include <asm/prctl.h>
+#include <errno.h>
+#include <string.h>
+#include <sys/syscall.h>
+
+#include "kselftest_harness.h"
+#include "simd_regs_event.h"
+#include "simd_regs_record.h"
+
+#define ROUNDS	2000000UL
+
+/*
+ * No function: one that gets an empty shadow stack must not return while it has
+ * that.
+ */
+#define shadow_stack(_op)						\
+({									\
+	long _ret;							\
+									\
+	asm volatile("syscall" : "=a" (_ret)				\
+		     : "a" (SYS_arch_prctl), "D" (_op), "S" (ARCH_SHSTK_SHSTK) \
+		     : "rcx", "r11", "memory");				\
+	_ret;								\
+})
+
+extern const char spin_start[], spin_end[];
+
+struct seen {
+	struct perf_event_attr attr;
+	__u64 ssp;
+	unsigned int samples, malformed, wrong;
+	__u64 last_wrong;
+};
+
+/* Only those of the loop: elsewhere functions move SSP. */
+static void look(const struct perf_event_header *header, void *arg)
+{
+	struct simd_sample sample;
+	struct seen *seen = arg;
+	__u64 ssp;
+
+	if (header->type != PERF_RECORD_SAMPLE)
+		return;
+	if (simd_decode(header, &seen->attr, &sample)) {
+		seen->malformed++;
+		return;
+	}
+	if (sample.ip < (unsigned long)spin_start || sample.ip >= (unsigned long)spin_end)
+		return;
+
+	seen->samples++;
+	if (!simd_block_reg(&sample.intr, PERF_REG_X86_SSP, &ssp))
+		ssp = 0;
+	if (ssp != seen->ssp) {
+		seen->wrong++;
+		seen->last_wrong = ssp;
+	}
+}
+
+TEST(is_that_of_the_hit)
+{
+	struct seen seen = { .attr = simd_cycles_attr() };
+	unsigned long rounds = ROUNDS;
+	struct simd_event event;
+	long err;
+
+	/* Its records may wait in the buffer, as far as the registers let them. */
+	seen.attr.precise_ip = 2;
+	seen.attr.exclude_kernel = 1;
+	seen.attr.sample_type |= PERF_SAMPLE_REGS_INTR;
+	seen.attr.sample_simd_regs_enabled = 1;
+	seen.attr.sample_regs_intr = SIMD_SSP_REG;
+	err = simd_event_open(&event, &seen.attr, 0, -1, NULL);
+	if (err == -EOPNOTSUPP || err == -ENOENT)
+		SKIP(return, "no precise event records SSP here");
+	ASSERT_EQ(0, err)
+		TH_LOG("%s", strerror(-err));
+
+	if (shadow_stack(ARCH_SHSTK_ENABLE))
+		SKIP(return, "no shadow stack");
+	asm volatile(".byte 0xf3, 0x48, 0x0f, 0x1e, 0xc8" /* rdsspq %rax */
+		     : "=a" (seen.ssp) : "a" (0UL));
+	simd_event_enable(&event);
+	asm volatile("spin_start:\n\t"
+		     "dec %0\n\t"
+		     "jnz spin_start\n"
+		     "spin_end:\n"
+		     : "+r" (rounds) : : "cc");
+	err = shadow_stack(ARCH_SHSTK_DISABLE);
+	simd_event_disable(&event);
+	simd_event_drain(&event, look, &seen);
+	simd_event_close(&event);
+
+	ASSERT_EQ(0, err);
+	TH_LOG("%u samples, %u with another SSP (0x%llx)", seen.samples, seen.wrong,
+	       (unsigned long long)seen.last_wrong);
+	EXPECT_LT(0U, seen.samples);
+	EXPECT_EQ(0U, seen.malformed);
+	EXPECT_EQ(0U, seen.wrong);
+}
+
+TEST_HARNESS_MAIN
