@@ -18,12 +18,14 @@ copied_headers()
 		done
 }
 
-# generated_copy BASE TIP HEADER: the blob that tools/HEADER must be.
+# generated_copy BASE TIP HEADER: the blob that tools/HEADER must be. Where check-headers.sh
+# allows differences, only what changes between the two is copied.
 generated_copy()
 {
 	local base=$1 tip=$2 f=$3
 
-	if [ "$(tgit rev-parse "$base:$f")" = "$(tgit rev-parse "$base:tools/$f")" ]; then
+	if [ "$(tgit rev-parse "$base:$f")" = "$(tgit rev-parse "$base:tools/$f")" ] ||
+	   tgit show "$base:tools/perf/check-headers.sh" | grep -qE "^[[:space:]]*\"${f//./\\.}\"\$"; then
 		tgit rev-parse "$tip:$f"
 		return
 	fi

@@ -169,7 +169,7 @@ check_script()
 	END { exit !found }' expected script
 }
 
-show 'perf record -I?'
+show 'perf record -I\?'
 # perf ends with a status of its own after a list.
 list=$({ perf record -I? 2>&1 || :; } | grep available) ||
 	fail "perf does not list registers"
