@@ -302,8 +302,8 @@ stamp_ok()
 stamp_set()
 {
 	mkdir -p "$BUILD/stamps/$(dirname "$1")"
-	printf '%s\n' "$2" > "$BUILD/stamps/$1.new"
-	mv "$BUILD/stamps/$1.new" "$BUILD/stamps/$1"
+	printf '%s\n' "$2" > "$BUILD/stamps/$1.$BASHPID"
+	mv "$BUILD/stamps/$1.$BASHPID" "$BUILD/stamps/$1"
 }
 
 # check_sha256 FILE SUM: silent; the caller knows what to say.
