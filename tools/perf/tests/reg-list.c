@@ -19,6 +19,7 @@
 #include "record.h"
 #include "perf-regs-arch/simd_regs.h"
 #include "reg-list.h"
+#include "simd-regs-attr.h"
 #include "tests.h"
 
 #define X86_ALL		(BIT(CPU_BIT_X86_SSE) | BIT(CPU_BIT_X86_AVX) | BIT(CPU_BIT_X86_OPMASK) | \
@@ -97,6 +98,12 @@ static const struct reg_avail avx2 = {
 /* An old kernel, and one that has XMM registers from PEBS at least. */
 static const struct reg_avail old = {
 	.e_machine = EM_X86_64, .intr = true, .probed = true, .gprs = 0xff0fff,
+	.caps = { .cpu = X86_ALL, .err = E2BIG },
+};
+
+/* PEBS has none for the user side. */
+static const struct reg_avail old_user = {
+	.e_machine = EM_X86_64, .probed = true, .gprs = 0xff0fff,
 	.caps = { .cpu = X86_ALL, .err = E2BIG },
 };
 
@@ -271,7 +278,8 @@ static const struct list_case list_cases[] = {
 	{ &neon, "z0", .why = "this CPU has no Z" },
 	{ &neon, "ffr", .why = "this CPU has no FFR" },
 	{ &old, "ymm", .why = "is too old to sample SIMD" },
-	{ &old, "xmm0", .why = "is too old to sample SIMD" },
+	{ &old, "xmm0", .why = "XMM needs adaptive PEBS on this kernel" },
+	{ &old_user, "xmm0", .why = "is too old to sample SIMD" },
 	{ &old, "ssp", .why = "is too old to sample SIMD" },
 	{ &old_pebs, "ymm0", .why = "is too old to sample SIMD" },
 	{ &forbidden, "ymm", .why = "perf_event_paranoid" },

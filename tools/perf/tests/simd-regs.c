@@ -16,8 +16,8 @@
 #include "event.h"
 #include "evsel.h"
 #include "sample.h"
+#include "sample-regs.h"
 #include "session.h"
-#include "simd-regs-attr.h"
 #include "tests.h"
 #include "util/memswap.h"
 #include "util/synthetic-events.h"
@@ -361,7 +361,7 @@ static int test__attr_swap(struct test_suite *t __maybe_unused, int subtest __ma
 	return TEST_OK;
 }
 
-/* Fields are copied as a whole, and the user side of them can be taken out. */
+/* Fields are copied and cleared as a whole, and the user side of them can be taken out. */
 static int test__attr_user(struct test_suite *t __maybe_unused, int subtest __maybe_unused)
 {
 	const struct perf_event_attr both = {
@@ -374,6 +374,7 @@ static int test__attr_user(struct test_suite *t __maybe_unused, int subtest __ma
 		.sample_simd_vec_reg_intr	= 6,
 		.sample_simd_vec_reg_user	= 7,
 	};
+	const struct perf_event_attr none = {};
 	struct perf_event_attr attr = { .sample_type = PERF_SAMPLE_REGS_INTR };
 
 	perf_event_attr__copy_simd_regs(&attr, &both);
@@ -399,6 +400,11 @@ static int test__attr_user(struct test_suite *t __maybe_unused, int subtest __ma
 	attr.sample_type = 0;
 	perf_event_attr__drop_user_simd_regs(&attr);
 	TEST_ASSERT_VAL("nothing", !attr.sample_simd_regs_enabled);
+
+	attr = both;
+	attr.sample_type = 0;
+	perf_event_attr__clear_simd_regs(&attr);
+	TEST_ASSERT_VAL("clear", !memcmp(&attr, &none, sizeof(attr)));
 	return TEST_OK;
 }
 

@@ -93,7 +93,7 @@ static u64 class_mask(struct reg_avail *avail, const struct simd_class *class, s
 }
 
 __printf(3, 4)
-static int fail(char *why, size_t size, const char *fmt, ...)
+static int reg_list__fail(char *why, size_t size, const char *fmt, ...)
 {
 	va_list args;
 
@@ -107,42 +107,57 @@ static int fail(char *why, size_t size, const char *fmt, ...)
  * Say why there is nothing to sample of what has this name. A CPU without it is
  * the first reason: another kernel would not help.
  */
-static int refuse(char *why, size_t size, const struct simd_regs_caps *caps, u8 cpu_bit, int err,
-		  const char *name)
+static int reg_list__refuse(char *why, size_t size, const struct simd_regs_caps *caps,
+			    u8 cpu_bit, int err, const char *name)
 {
 	struct utsname uts;
 
 	if (!(caps->cpu >> cpu_bit & 1))
-		return fail(why, size, "this CPU has no %s", name);
+		return reg_list__fail(why, size, "this CPU has no %s", name);
 
 	if (uname(&uts))
 		uts.release[0] = '\0';
 
 	switch (caps->err ?: err) {
 	case E2BIG:
-		return fail(why, size,
-			    "the kernel, %s, is too old to sample SIMD or extended registers",
-			    uts.release);
+		return reg_list__fail(why, size,
+				      "the kernel, %s, is too old to sample SIMD or extended registers",
+				      uts.release);
 	case EACCES:
 	case EPERM:
-		return fail(why, size,
-			    "no permission to open events: see /proc/sys/kernel/perf_event_paranoid");
+		return reg_list__fail(why, size,
+				      "no permission to open events: see /proc/sys/kernel/perf_event_paranoid");
 	case EOPNOTSUPP:
 		if (caps->err)
-			return fail(why, size,
-				    "the kernel, %s, has no SIMD or extended registers in samples here",
-				    uts.release);
-		return fail(why, size,
-			    "the CPU has %s, but neither cpu-clock nor cycles can sample it", name);
+			return reg_list__fail(why, size,
+					      "the kernel, %s, has no SIMD or extended registers in samples here",
+					      uts.release);
+		return reg_list__fail(why, size,
+				      "the CPU has %s, but neither cpu-clock nor cycles can sample it",
+				      name);
 	default:
-		return fail(why, size, "the kernel, %s, refuses to sample it", uts.release);
+		return reg_list__fail(why, size, "the kernel, %s, refuses to sample it",
+				      uts.release);
 	}
 }
 
-static int refuse_ext_gprs(char *why, size_t size, const struct simd_regs_caps *caps,
-			   const struct simd_ext_gprs *gprs)
+static int reg_list__refuse_ext_gprs(char *why, size_t size, const struct simd_regs_caps *caps,
+				     const struct simd_ext_gprs *gprs)
 {
-	return refuse(why, size, caps, gprs->cpu_bit, caps->ext_gprs_err, gprs->feature);
+	return reg_list__refuse(why, size, caps, gprs->cpu_bit, caps->ext_gprs_err, gprs->feature);
+}
+
+static int reg_list__refuse_class(char *why, size_t size, const struct reg_avail *avail,
+				  const struct simd_class *class, size_t idx)
+{
+	const struct simd_regs_caps *caps = &avail->caps;
+
+	/* Kernels without the SIMD fields have them at the interrupt, from the hardware. */
+	if (caps->err == E2BIG && avail->intr && is_legacy(avail, class))
+		return reg_list__fail(why, size, "%s needs adaptive PEBS on this kernel",
+				      class->name);
+
+	return reg_list__refuse(why, size, caps, class->cpu_bit, caps->class[idx].err, class->name);
 }
 
 static void list_names(struct reg_avail *avail, u64 mask, u64 abi, FILE *fp)
@@ -206,7 +221,7 @@ void reg_avail__fprintf_missing(struct reg_avail *avail, FILE *fp)
 
 		if (!(gprs->mask & ~caps->ext_gprs))
 			continue;
-		refuse_ext_gprs(why, sizeof(why), caps, gprs);
+		reg_list__refuse_ext_gprs(why, sizeof(why), caps, gprs);
 		fprintf(fp, "not available: %s: %s\n", gprs->names, why);
 	}
 
@@ -215,8 +230,7 @@ void reg_avail__fprintf_missing(struct reg_avail *avail, FILE *fp)
 
 		if (class_mask(avail, &classes[i], i, &legacy))
 			continue;
-		refuse(why, sizeof(why), caps, classes[i].cpu_bit, caps->class[i].err,
-		       classes[i].name);
+		reg_list__refuse_class(why, sizeof(why), avail, &classes[i], i);
 		fprintf(fp, "not available: %s", classes[i].name);
 		if (classes[i].nr > 1)
 			fprintf(fp, "0-%d", classes[i].nr - 1);
@@ -249,10 +263,10 @@ static int add_simd(struct reg_list *list, struct reg_avail *avail, const struct
 	const struct simd_regs_caps *caps = reg_avail__caps(avail);
 
 	if (!mask)
-		return refuse(why, size, caps, class->cpu_bit, caps->class[idx].err, class->name);
+		return reg_list__refuse_class(why, size, avail, class, idx);
 	if (bits & ~mask)
-		return fail(why, size, "%s has the registers 0 to %d here", class->name,
-			    63 - __builtin_clzll(mask >> class->first));
+		return reg_list__fail(why, size, "%s has the registers 0 to %d here", class->name,
+				      63 - __builtin_clzll(mask >> class->first));
 	if (!bits)
 		bits = mask;
 
@@ -290,12 +304,12 @@ static int add_gpr(struct reg_list *list, struct reg_avail *avail, const char *n
 
 		caps = reg_avail__caps(avail);
 		if (bits & ~caps->ext_gprs)
-			return refuse_ext_gprs(why, size, caps, gprs);
+			return reg_list__refuse_ext_gprs(why, size, caps, gprs);
 		list->regs |= bits;
 		list->ext_gprs = true;
 		return 0;
 	}
-	return fail(why, size, "unknown register");
+	return reg_list__fail(why, size, "unknown register");
 }
 
 static int add_numbered(struct reg_list *list, struct reg_avail *avail, const char *prefix,
@@ -308,8 +322,8 @@ static int add_numbered(struct reg_list *list, struct reg_avail *avail, const ch
 	class = find_class(avail, prefix, &idx);
 	if (class && class->nr > 1) {
 		if (nr >= class->nr)
-			return fail(why, size, "%s has the registers 0 to %d", class->name,
-				    class->nr - 1);
+			return reg_list__fail(why, size, "%s has the registers 0 to %d",
+					      class->name, class->nr - 1);
 		return add_simd(list, avail, class, idx, 1ULL << (class->first + nr), why, size);
 	}
 
@@ -377,7 +391,7 @@ int reg_list__add(struct reg_list *list, struct reg_avail *avail, const char *it
 		return add_gpr(list, avail, item, why, why_size);
 
 	if (range.first > range.last)
-		return fail(why, why_size, "the range is backwards");
+		return reg_list__fail(why, why_size, "the range is backwards");
 
 	for (unsigned int nr = range.first; nr <= range.last; nr++) {
 		if (add_numbered(list, avail, range.prefix, nr, why, why_size))

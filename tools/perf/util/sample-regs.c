@@ -257,3 +257,53 @@ __u64 *regs_dump__synthesize(const struct regs_dump *regs, __u64 *pos)
 		memcpy(pos, regs->simd.data, nr * sizeof(u64));
 	return pos + nr;
 }
+
+/**
+ * perf_event_attr__copy_simd_regs - copy the SIMD fields
+ * @to: where to
+ * @from: an attr of the full size
+ */
+void perf_event_attr__copy_simd_regs(struct perf_event_attr *to,
+				     const struct perf_event_attr *from)
+{
+	to->sample_simd_regs_enabled = from->sample_simd_regs_enabled;
+	to->sample_simd_vec_reg_qwords = from->sample_simd_vec_reg_qwords;
+	to->sample_simd_vec_reg_intr = from->sample_simd_vec_reg_intr;
+	to->sample_simd_vec_reg_user = from->sample_simd_vec_reg_user;
+	to->sample_simd_pred_reg_qwords = from->sample_simd_pred_reg_qwords;
+	to->sample_simd_pred_reg_intr = from->sample_simd_pred_reg_intr;
+	to->sample_simd_pred_reg_user = from->sample_simd_pred_reg_user;
+}
+
+/**
+ * perf_event_attr__clear_simd_regs - ask for no registers that need the SIMD fields
+ * @attr: an attr of the full size
+ */
+void perf_event_attr__clear_simd_regs(struct perf_event_attr *attr)
+{
+	attr->sample_simd_regs_enabled = 0;
+	attr->sample_simd_vec_reg_qwords = 0;
+	attr->sample_simd_vec_reg_intr = 0;
+	attr->sample_simd_vec_reg_user = 0;
+	attr->sample_simd_pred_reg_qwords = 0;
+	attr->sample_simd_pred_reg_intr = 0;
+	attr->sample_simd_pred_reg_user = 0;
+}
+
+/**
+ * perf_event_attr__drop_user_simd_regs - take the user side out of the SIMD fields
+ * @attr: of an event that has no PERF_SAMPLE_REGS_USER any more
+ */
+void perf_event_attr__drop_user_simd_regs(struct perf_event_attr *attr)
+{
+	attr->sample_simd_vec_reg_user = 0;
+	attr->sample_simd_pred_reg_user = 0;
+	/* A width goes with a mask. */
+	if (!attr->sample_simd_vec_reg_intr)
+		attr->sample_simd_vec_reg_qwords = 0;
+	if (!attr->sample_simd_pred_reg_intr)
+		attr->sample_simd_pred_reg_qwords = 0;
+	/* It still selects the numbering of what is left. */
+	if (!(attr->sample_type & PERF_SAMPLE_REGS_INTR))
+		attr->sample_simd_regs_enabled = 0;
+}

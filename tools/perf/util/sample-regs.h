@@ -4,7 +4,8 @@
 
 /*
  * The register block of a sample, PERF_SAMPLE_REGS_USER and _INTR alike: find
- * its parts in an event, tell its size, write it.
+ * its parts in an event, tell its size, write it. And the fields of the attr that
+ * ask for its SIMD part.
  */
 #include <linux/types.h>
 #include <stdbool.h>
@@ -18,5 +19,10 @@ const __u64 *regs_dump__parse(struct regs_dump *regs, const struct perf_event_at
 			      const union perf_event *event, const __u64 *pos);
 size_t regs_dump__size(const struct regs_dump *regs);
 __u64 *regs_dump__synthesize(const struct regs_dump *regs, __u64 *pos);
+
+void perf_event_attr__copy_simd_regs(struct perf_event_attr *to,
+				     const struct perf_event_attr *from);
+void perf_event_attr__clear_simd_regs(struct perf_event_attr *attr);
+void perf_event_attr__drop_user_simd_regs(struct perf_event_attr *attr);
 
 #endif /* __PERF_SAMPLE_REGS_H */

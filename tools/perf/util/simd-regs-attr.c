@@ -15,6 +15,7 @@
 #include "perf_regs.h"
 #include "record.h"
 #include "reg-list.h"
+#include "sample-regs.h"
 #include "simd-regs.h"
 #include "simd-regs-attr.h"
 #include "simd-regs-probe.h"
@@ -97,6 +98,10 @@ void evsel__config_sample_regs(struct evsel *evsel, const struct record_opts *op
 		return;
 	}
 
+	/* Their bits mean other registers now. */
+	if (simd->precise_xmm && (attr->precise_ip || evsel->precise_max))
+		pr_warning_once("WARNING: -I leaves out XMM registers, as --user-regs names SIMD or extended ones.\n");
+
 	attr->sample_simd_regs_enabled = 1;
 	attr->sample_simd_vec_reg_qwords = simd->vec_qwords;
 	attr->sample_simd_vec_reg_intr = whole_class(simd->vec_intr, simd->whole_vec);
@@ -131,7 +136,6 @@ static bool attr__wants_just(const struct perf_event_attr *attr, const struct si
  */
 bool evsel__simd_regs_fallback(struct evsel *evsel, int err)
 {
-	static const struct perf_event_attr none;
 	struct perf_event_attr *attr = &evsel->core.attr;
 	const struct simd_arch *arch = simd_arch(EM_HOST);
 	u64 bits;
@@ -146,7 +150,7 @@ bool evsel__simd_regs_fallback(struct evsel *evsel, int err)
 		return false;
 
 	attr->sample_regs_intr |= bits;
-	perf_event_attr__copy_simd_regs(attr, &none);
+	perf_event_attr__clear_simd_regs(attr);
 
 	pr_debug2("%s: asking for %s registers without the SIMD fields\n", evsel__name(evsel),
 		  arch->legacy_class->name);
@@ -179,7 +183,8 @@ bool evsel__drop_optional_regs(struct evsel *evsel, int err)
  * @e_machine: the architecture of this machine
  *
  * The unwinder's library has no numbers for R16 to R31. To sample them would not
- * help it, and cost the other registers where these are not known.
+ * help it, and cost the other registers where these are not known. Few programs
+ * have such functions: it is no warning.
  */
 void simd_regs__warn_dwarf(uint16_t e_machine)
 {
@@ -189,42 +194,7 @@ void simd_regs__warn_dwarf(uint16_t e_machine)
 		const struct simd_ext_gprs *gprs = &arch->ext_gprs[i];
 
 		if (gprs->frame_base && simd_regs__cpu(e_machine) >> gprs->cpu_bit & 1)
-			pr_warning_once("WARNING: --call-graph=dwarf cannot unwind functions that use %s as frame base.\n",
-					gprs->feature);
+			pr_debug("--call-graph=dwarf cannot unwind functions that use %s as frame base.\n",
+				 gprs->feature);
 	}
-}
-
-/**
- * perf_event_attr__copy_simd_regs - copy the SIMD fields
- * @to: where to
- * @from: an attr of the full size; one of zeros clears the fields
- */
-void perf_event_attr__copy_simd_regs(struct perf_event_attr *to,
-				     const struct perf_event_attr *from)
-{
-	to->sample_simd_regs_enabled = from->sample_simd_regs_enabled;
-	to->sample_simd_vec_reg_qwords = from->sample_simd_vec_reg_qwords;
-	to->sample_simd_vec_reg_intr = from->sample_simd_vec_reg_intr;
-	to->sample_simd_vec_reg_user = from->sample_simd_vec_reg_user;
-	to->sample_simd_pred_reg_qwords = from->sample_simd_pred_reg_qwords;
-	to->sample_simd_pred_reg_intr = from->sample_simd_pred_reg_intr;
-	to->sample_simd_pred_reg_user = from->sample_simd_pred_reg_user;
-}
-
-/**
- * perf_event_attr__drop_user_simd_regs - take the user side out of the SIMD fields
- * @attr: of an event that has no PERF_SAMPLE_REGS_USER any more
- */
-void perf_event_attr__drop_user_simd_regs(struct perf_event_attr *attr)
-{
-	attr->sample_simd_vec_reg_user = 0;
-	attr->sample_simd_pred_reg_user = 0;
-	/* A width goes with a mask. */
-	if (!attr->sample_simd_vec_reg_intr)
-		attr->sample_simd_vec_reg_qwords = 0;
-	if (!attr->sample_simd_pred_reg_intr)
-		attr->sample_simd_pred_reg_qwords = 0;
-	/* It still selects the numbering of what is left. */
-	if (!(attr->sample_type & PERF_SAMPLE_REGS_INTR))
-		attr->sample_simd_regs_enabled = 0;
 }

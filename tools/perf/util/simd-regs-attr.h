@@ -13,7 +13,6 @@
 
 struct evlist;
 struct evsel;
-struct perf_event_attr;
 struct record_opts;
 struct reg_list;
 
@@ -44,9 +43,5 @@ bool evsel__drop_optional_regs(struct evsel *evsel, int err);
 bool evlist__drop_simd_regs(struct evlist *evlist, int err);
 int evsel__simd_regs_strerror(struct evsel *evsel, int err, char *msg, size_t size);
 void simd_regs__warn_dwarf(uint16_t e_machine);
-
-void perf_event_attr__copy_simd_regs(struct perf_event_attr *to,
-				     const struct perf_event_attr *from);
-void perf_event_attr__drop_user_simd_regs(struct perf_event_attr *attr);
 
 #endif /* __PERF_SIMD_REGS_ATTR_H */

@@ -37,11 +37,12 @@
  *
  * Events of dynamic PMUs are opened on a CPU if the PMU has no per-task events.
  *
- * Returns 0, or the negative error of the first attempt.
+ * Returns 0, or the negative error of the first attempt. Leaves errno alone, which
+ * can be about another event that the caller has not reported yet.
  */
 int simd_regs__try_open(struct perf_event_attr attr)
 {
-	int fd, err = 0;
+	int fd, err = 0, old_errno = errno;
 
 	attr.disabled = 1;
 	attr.enable_on_exec = 0;
@@ -54,10 +55,12 @@ int simd_regs__try_open(struct perf_event_attr attr)
 			fd = sys_perf_event_open(&attr, /*pid=*/-1, /*cpu=*/0, /*group_fd=*/-1,
 						 PERF_FLAG_FD_CLOEXEC);
 	}
-	if (fd < 0)
-		return err;
-	close(fd);
-	return 0;
+	if (fd >= 0) {
+		close(fd);
+		err = 0;
+	}
+	errno = old_errno;
+	return err;
 }
 
 /*
@@ -187,6 +190,12 @@ static void probe_class(struct simd_regs_caps *caps, size_t idx, const struct si
 static u16 probe_scalable(struct simd_regs_caps *caps, size_t idx, const struct simd_class *class,
 			  uint16_t e_machine, bool intr)
 {
+	/* No width is worth a try then. */
+	if (!(caps->cpu >> class->cpu_bit & 1)) {
+		caps->class[idx].err = EOPNOTSUPP;
+		return 0;
+	}
+
 	for (u16 qwords = SCALABLE_QWORDS_MAX; qwords; qwords -= SCALABLE_QWORDS_STEP) {
 		probe_class(caps, idx, class, e_machine, intr, qwords);
 		if (caps->class[idx].mask)

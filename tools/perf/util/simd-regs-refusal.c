@@ -5,34 +5,30 @@
  * the other, and tell the user which of them the event can have.
  */
 #include <errno.h>
-#include <string.h>
 #include <sys/utsname.h>
 #include <linux/bitops.h>
 #include <linux/kernel.h>
 #include <linux/perf_event.h>
+#include <internal/xyarray.h>
 
 #include "debug.h"
 #include "dwarf-regs.h"
 #include "evlist.h"
 #include "evsel.h"
 #include "perf_regs.h"
+#include "sample-regs.h"
 #include "simd-regs.h"
 #include "simd-regs-attr.h"
 #include "simd-regs-probe.h"
+#include "strbuf.h"
 
-/* Names of registers for a message. */
-struct names {
-	char text[160];
-};
-
-static void names__add(struct names *names, const char *name)
+/* A list of names for a message. Without memory it ends early. */
+static void names__add(struct strbuf *names, const char *name)
 {
-	size_t len = strlen(names->text);
-
-	scnprintf(names->text + len, sizeof(names->text) - len, "%s%s", len ? ", " : "", name);
+	strbuf_addf(names, "%s%s", names->len ? ", " : "", name);
 }
 
-static bool can_open(const struct perf_event_attr *attr)
+static bool attr__can_open(const struct perf_event_attr *attr)
 {
 	return simd_regs__try_open(*attr) == 0;
 }
@@ -40,10 +36,9 @@ static bool can_open(const struct perf_event_attr *attr)
 /* The event with general purpose registers that every kernel has, and nothing else. */
 static struct perf_event_attr plain_attr(const struct perf_event_attr *attr, uint16_t e_machine)
 {
-	const struct perf_event_attr none = {};
 	struct perf_event_attr plain = *attr;
 
-	perf_event_attr__copy_simd_regs(&plain, &none);
+	perf_event_attr__clear_simd_regs(&plain);
 	plain.sample_simd_regs_enabled = 1;
 	plain.sample_regs_intr &= ~simd_ext_gprs(e_machine);
 	plain.sample_regs_user &= ~simd_ext_gprs(e_machine);
@@ -55,18 +50,50 @@ static struct perf_event_attr plain_attr(const struct perf_event_attr *attr, uin
 	return plain;
 }
 
-/* The event without the registers that need the SIMD fields */
-static void drop_simd_regs(struct perf_event_attr *attr, uint16_t e_machine)
+/*
+ * Take the registers that need the SIMD fields out of an attr, but for sample_type.
+ * Returns the bits of it that have no registers left.
+ */
+static u64 attr__drop_simd_regs(struct perf_event_attr *attr, uint16_t e_machine)
 {
-	const struct perf_event_attr none = {};
+	u64 empty = 0;
 
-	perf_event_attr__copy_simd_regs(attr, &none);
+	perf_event_attr__clear_simd_regs(attr);
 	attr->sample_regs_intr &= ~simd_ext_gprs(e_machine);
 	attr->sample_regs_user &= ~simd_ext_gprs(e_machine);
 	if (!attr->sample_regs_intr)
-		attr->sample_type &= ~PERF_SAMPLE_REGS_INTR;
+		empty |= PERF_SAMPLE_REGS_INTR;
 	if (!attr->sample_regs_user && !(attr->sample_type & PERF_SAMPLE_STACK_USER))
-		attr->sample_type &= ~PERF_SAMPLE_REGS_USER;
+		empty |= PERF_SAMPLE_REGS_USER;
+	return empty;
+}
+
+/* The sizes and positions in the evsel go with sample_type. */
+static void evsel__drop_simd_regs(struct evsel *evsel, uint16_t e_machine)
+{
+	u64 empty = attr__drop_simd_regs(&evsel->core.attr, e_machine);
+
+	if (empty & PERF_SAMPLE_REGS_INTR)
+		evsel__reset_sample_bit(evsel, REGS_INTR);
+	if (empty & PERF_SAMPLE_REGS_USER)
+		evsel__reset_sample_bit(evsel, REGS_USER);
+}
+
+/* The array of descriptors stays where an attempt to open the event has failed. */
+static bool evsel__has_open_fd(const struct evsel *evsel)
+{
+	struct xyarray *fds = evsel->core.fd;
+
+	if (!fds)
+		return false;
+
+	for (int idx = 0; idx < xyarray__max_x(fds); idx++) {
+		for (int thread = 0; thread < xyarray__max_y(fds); thread++) {
+			if (*(int *)xyarray__entry(fds, idx, thread) >= 0)
+				return true;
+		}
+	}
+	return false;
 }
 
 /* The kernel has refused the event for these registers, and not for anything else. */
@@ -74,13 +101,13 @@ static bool is_for_simd_regs(struct perf_event_attr attr, uint16_t e_machine)
 {
 	if (!attr.sample_simd_regs_enabled)
 		return false;
-	drop_simd_regs(&attr, e_machine);
-	return can_open(&attr);
+	attr.sample_type &= ~attr__drop_simd_regs(&attr, e_machine);
+	return attr__can_open(&attr);
 }
 
 /* The event's vectors in another width, as far as there are that many. */
-static bool can_open_vectors(const struct perf_event_attr *attr, const struct simd_class *class,
-			     u16 qwords, uint16_t e_machine)
+static bool attr__can_open_vectors(const struct perf_event_attr *attr,
+				   const struct simd_class *class, u16 qwords, uint16_t e_machine)
 {
 	struct perf_event_attr try = plain_attr(attr, e_machine);
 	u64 all = (1ULL << class->nr) - 1;
@@ -90,11 +117,11 @@ static bool can_open_vectors(const struct perf_event_attr *attr, const struct si
 	if (!try.sample_simd_vec_reg_intr && !try.sample_simd_vec_reg_user)
 		return false;
 	try.sample_simd_vec_reg_qwords = qwords;
-	return can_open(&try);
+	return attr__can_open(&try);
 }
 
 static void check_vectors(const struct perf_event_attr *attr, uint16_t e_machine,
-			  struct names *refused, struct names *possible)
+			  struct strbuf *refused, struct strbuf *possible)
 {
 	u16 width = attr->sample_simd_vec_reg_qwords;
 	size_t nr;
@@ -108,7 +135,7 @@ static void check_vectors(const struct perf_event_attr *attr, uint16_t e_machine
 
 		if (classes[i].pred || qwords > width)
 			continue;
-		if (can_open_vectors(attr, &classes[i], qwords, e_machine))
+		if (attr__can_open_vectors(attr, &classes[i], qwords, e_machine))
 			names__add(possible, classes[i].name);
 		else if (qwords == width)
 			names__add(refused, classes[i].name);
@@ -119,11 +146,11 @@ static void check_vectors(const struct perf_event_attr *attr, uint16_t e_machine
 }
 
 static void check_predicates(const struct perf_event_attr *attr, uint16_t e_machine,
-			     struct names *refused, struct names *possible)
+			     struct strbuf *refused, struct strbuf *possible)
 {
 	struct perf_event_attr try = plain_attr(attr, e_machine);
 	u32 mask = attr->sample_simd_pred_reg_intr | attr->sample_simd_pred_reg_user;
-	struct names *to;
+	struct strbuf *to;
 	size_t nr;
 	const struct simd_class *classes = simd_classes(e_machine, &nr);
 
@@ -132,7 +159,7 @@ static void check_predicates(const struct perf_event_attr *attr, uint16_t e_mach
 	try.sample_simd_pred_reg_intr = attr->sample_simd_pred_reg_intr;
 	try.sample_simd_pred_reg_user = attr->sample_simd_pred_reg_user;
 	try.sample_simd_pred_reg_qwords = attr->sample_simd_pred_reg_qwords;
-	to = can_open(&try) ? possible : refused;
+	to = attr__can_open(&try) ? possible : refused;
 
 	for (size_t i = 0; i < nr; i++) {
 		u64 all = ((1ULL << classes[i].nr) - 1) << classes[i].first;
@@ -143,8 +170,8 @@ static void check_predicates(const struct perf_event_attr *attr, uint16_t e_mach
 }
 
 static void check_ext_gprs(const struct perf_event_attr *attr, uint16_t e_machine,
-			   const struct simd_ext_gprs *gprs, struct names *refused,
-			   struct names *possible)
+			   const struct simd_ext_gprs *gprs, struct strbuf *refused,
+			   struct strbuf *possible)
 {
 	struct perf_event_attr try = plain_attr(attr, e_machine);
 
@@ -152,12 +179,12 @@ static void check_ext_gprs(const struct perf_event_attr *attr, uint16_t e_machin
 		return;
 	try.sample_regs_intr |= attr->sample_regs_intr & gprs->mask;
 	try.sample_regs_user |= attr->sample_regs_user & gprs->mask;
-	names__add(can_open(&try) ? possible : refused, gprs->names);
+	names__add(attr__can_open(&try) ? possible : refused, gprs->names);
 }
 
 /* What was asked for, sorted by whether the event can sample it. */
 static void check_all(const struct perf_event_attr *attr, uint16_t e_machine,
-		      struct names *refused, struct names *possible)
+		      struct strbuf *refused, struct strbuf *possible)
 {
 	const struct simd_arch *arch = simd_arch(e_machine);
 
@@ -170,20 +197,22 @@ static void check_all(const struct perf_event_attr *attr, uint16_t e_machine,
 static int unsupported_strerror(struct evsel *evsel, char *msg, size_t size)
 {
 	struct perf_event_attr attr = evsel->core.attr;
-	struct names refused = {}, possible = {};
+	struct strbuf refused = STRBUF_INIT, possible = STRBUF_INIT;
 	uint16_t e_machine = EM_HOST;
 	int len;
 
 	check_all(&attr, e_machine, &refused, &possible);
 	len = scnprintf(msg, size, "%s: %s cannot sample %s.\n", evsel__name(evsel),
 			attr.precise_ip ? "a precise event of this CPU" : "the PMU of this event",
-			refused.text[0] ? refused.text : "the registers that were asked for");
-	if (possible.text[0])
-		len += scnprintf(msg + len, size - len, "Hint: It can sample %s.\n", possible.text);
+			refused.len ? refused.buf : "the registers that were asked for");
+	if (possible.len)
+		len += scnprintf(msg + len, size - len, "Hint: It can sample %s.\n", possible.buf);
+	strbuf_release(&refused);
+	strbuf_release(&possible);
 
 	if (attr.precise_ip) {
 		attr.precise_ip = 0;
-		if (can_open(&attr))
+		if (attr__can_open(&attr))
 			len += scnprintf(msg + len, size - len,
 					 "Hint: Without the 'p' modifier it can sample all of them.\n");
 	} else {
@@ -199,39 +228,42 @@ static int unsupported_strerror(struct evsel *evsel, char *msg, size_t size)
  * @err: what sys_perf_event_open() said of one of them, positive
  *
  * Where some of the events can sample the registers, the others need not end the
- * session: they are recorded without, and a warning names them.
+ * session: they are recorded without, and a warning names them. Events that are
+ * open stay as they are, since the kernel writes their samples by the old attr.
  *
  * Returns true if there are such events, and all of them are worth another try.
  */
 bool evlist__drop_simd_regs(struct evlist *evlist, int err)
 {
-	struct names dropped = {};
+	struct strbuf names = STRBUF_INIT;
 	uint16_t e_machine = EM_HOST;
 	struct evsel *pos;
-	bool sampled = false;
+	bool sampled = false, dropped = false;
 
 	if (err != EOPNOTSUPP && err != EINVAL)
 		return false;
 
 	evlist__for_each_entry(evlist, pos)
-		sampled |= pos->core.attr.sample_simd_regs_enabled && can_open(&pos->core.attr);
+		sampled |= pos->core.attr.sample_simd_regs_enabled &&
+			   (evsel__has_open_fd(pos) || attr__can_open(&pos->core.attr));
 	if (!sampled)
 		return false;
 
 	evlist__for_each_entry(evlist, pos) {
-		struct perf_event_attr *attr = &pos->core.attr;
+		const struct perf_event_attr *attr = &pos->core.attr;
 
-		if (!attr->sample_simd_regs_enabled || can_open(attr) ||
-		    !is_for_simd_regs(*attr, e_machine))
+		if (!attr->sample_simd_regs_enabled || evsel__has_open_fd(pos) ||
+		    attr__can_open(attr) || !is_for_simd_regs(*attr, e_machine))
 			continue;
-		drop_simd_regs(attr, e_machine);
-		names__add(&dropped, evsel__name(pos));
+		evsel__drop_simd_regs(pos, e_machine);
+		names__add(&names, evsel__name(pos));
+		dropped = true;
 	}
-	if (!dropped.text[0])
-		return false;
-	pr_warning("WARNING: Recorded without SIMD and extended registers, which they cannot sample: %s.\n",
-		   dropped.text);
-	return true;
+	if (dropped)
+		pr_warning("WARNING: Recorded without SIMD and extended registers, which they cannot sample: %s.\n",
+			   names.buf);
+	strbuf_release(&names);
+	return dropped;
 }
 
 /* What the registers and the stack of a sample take. */

@@ -8,7 +8,8 @@
 #include "simd_regs.h"
 #include "../../../arch/x86/include/uapi/asm/perf_regs.h"
 
-#if defined(__x86_64__)
+#if defined(__x86_64__) || \
+	defined(__i386__)
 #include <cpuid.h>
 #endif
 
@@ -73,11 +74,14 @@ static const struct simd_class *find_class(const struct simd_regs *simd __maybe_
 
 static u64 cpu_bits(void)
 {
-#if defined(__x86_64__)
+#if defined(__x86_64__) || \
+	defined(__i386__)
 	unsigned int eax, ebx, ecx, edx;
-	/* All that perf runs on has SSE, whether or not XSAVE is there to enumerate it. */
-	u64 bits = BIT_ULL(CPU_BIT_X86_SSE);
+	u64 bits = 0;
 
+	/* SSE is older than XSAVE, which enumerates the others. */
+	if (__get_cpuid(1, &eax, &ebx, &ecx, &edx) && edx & bit_SSE)
+		bits = BIT_ULL(CPU_BIT_X86_SSE);
 	/* Leaf 0xd has the components for XCR0 in subleaf 0, those for IA32_XSS in 1. */
 	if (__get_cpuid_count(0xd, 0, &eax, &ebx, &ecx, &edx))
 		bits |= (u64)edx << 32 | eax;

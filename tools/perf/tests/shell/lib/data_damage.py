@@ -209,7 +209,7 @@ def mmap(f, mode, start, size, name=None, pid=PID):
 CASES = {
     'header-cut': (
         lambda f: f.cut(60),
-        'Perf file header corrupt: the file ends in it'),
+        'Perf data file truncated inside its header'),
     'magic': (
         lambda f: f.put(0, 'Q', 0x0123456789abcdef),
         'Perf file header corrupt: magic is 0x'),
@@ -277,7 +277,7 @@ CASES = {
         'PERF_RECORD_AUXTRACE: there is no PERF_RECORD_AUXTRACE_INFO before it'),
     'pipe-with-aux-of-no-type': (
         lambda f: f.pipe(attr(f), auxtrace_info(f, 99)),
-        'PERF_RECORD_AUXTRACE_INFO: cannot decode type 99 as in 16 bytes'),
+        'PERF_RECORD_AUXTRACE_INFO: unknown type 99 (16 bytes)'),
     'pipe-with-aux-cut': (
         lambda f: f.pipe(attr(f), auxtrace_info(f, ARM_SPE, CPU_CLOCK, 0), auxtrace(f, bytes(64))[:-1]),
         'PERF_RECORD_AUXTRACE: cannot read the AUX data of size 0x40'),
@@ -307,7 +307,7 @@ CASES = {
         'Invalid AUX trace data block size:4096 (type:'),
     'aux-decoded-spe-without-cpu': (
         lambda f: f.aux(ARM_SPE, [CPU_CLOCK, 0], spe_context(PID)).put(f.last_aux + 40, 'i', -1),
-        f'The event has no CPU that thread {PID} runs on'),
+        f'Context switch of thread {PID} has no valid CPU'),
     # Not to be refused: a record is skipped, the others are read.
     'pipe-skipped-cut': (
         lambda f: f.pipe(attr(f), f.w.data(f.case)[:-8]),
@@ -371,7 +371,7 @@ CASES = {
         ''),
     'pipe-skipped-id-of-another': (
         lambda f: f.pipe(attrs_apart(f), f.w.event(9, USER, f.w.pack('QQQ', IP, 2, 1))),
-        'PERF_RECORD_SAMPLE: the attr of cpu-clock has the ID elsewhere, skipping event'),
+        'PERF_RECORD_SAMPLE: sample ID does not belong to event cpu-clock, skipping'),
     'pipe-skipped-fork-by-itself': (
         lambda f: f.pipe(attr(f), fork(f, 5, 5, 5, 5), fork(f, 5, 5, 6, 5), fork(f, 5, 5, 7, 5),
                          f.w.data(f.case)),
