@@ -77,7 +77,7 @@ FIXTURE_VARIANT_ADD(page_size, kernel)
 
 /* Elsewhere the kernel may have no page tables, or share addresses with tasks. */
 #if defined(__aarch64__) || defined(__x86_64__) || \
-    defined(__i386__)
+	defined(__i386__)
 #define KERNEL_HAS_PAGES	true
 #else
 #define KERNEL_HAS_PAGES	false
