@@ -48,17 +48,11 @@ static bool regs_are_currents(void)
 	return fpu_find_user_state(&fpstate) == FPU_USER_IN_REGS;
 }
 
-static const struct xregs_state *live_regs(struct perf_simd_buf *buf, u64 state)
+/* A sample of an NMI in between must not take what an earlier one has left. */
+static noinline const struct xregs_state *save_regs(struct perf_simd_buf *buf, u64 state)
 {
 	struct xregs_state *xsave = (void *)buf->state;
 
-	if (perf_simd_has_saved(buf, state))
-		return xsave;
-	if (!perf_simd_may_save(buf))
-		return NULL;
-
-	/* A sample of an NMI in between must not take what an earlier one has left. */
-	state |= buf->asked;
 	buf->saved = 0;
 	barrier();
 	xsave_regs(xsave, state);
@@ -66,6 +60,16 @@ static const struct xregs_state *live_regs(struct perf_simd_buf *buf, u64 state)
 	buf->saved = state;
 
 	return xsave;
+}
+
+static const struct xregs_state *live_regs(struct perf_simd_buf *buf, u64 state)
+{
+	if (perf_simd_has_saved(buf, state))
+		return (void *)buf->state;
+	if (!perf_simd_may_save(buf))
+		return NULL;
+
+	return save_regs(buf, state | buf->asked);
 }
 
 static const struct xregs_state *user_regs(struct perf_simd_buf *buf, u64 state)
@@ -208,7 +212,9 @@ static struct simd_source kernel_hit_intr(struct perf_event *event,
  */
 static bool is_guests(enum perf_simd_side side, struct pt_regs *pt_regs)
 {
-	return (side == PERF_SIMD_INTR || user_mode(pt_regs)) && perf_guest_state();
+	bool xen = cpu_feature_enabled(X86_FEATURE_XENPV) && user_mode(pt_regs);
+
+	return (side == PERF_SIMD_INTR || xen) && perf_guest_state();
 }
 
 /**

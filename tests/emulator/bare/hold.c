@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * All state is as it was after two seconds. For tests/emulator/migrate, which
- * moves the machine from one QEMU to another meanwhile.
+ * All state is as it was after two seconds, and on a machine with a serial port
+ * until a byte comes from there. For tests/emulator/migrate, which moves the
+ * machine from one QEMU to another meanwhile, however long that takes.
  *
  * cpu: max
  * cpu: max,avx512f=on,apxf=on,shstk=on,xsavec=on,xsaves=on
@@ -20,6 +21,9 @@
 #define METRICS		0x1122334455667788ull
 #define SECONDS		2
 #define TSC_HZ		1000000000ull	/* TCG's: one tick is a nanosecond */
+#define LINE_STATUS	0x3fd		/* of the first serial port */
+#define LINE_NONE	0xff		/* what a port has that is not there */
+#define LINE_DATA	0x01
 
 static struct state a, seen;
 static uint64_t cet[LAST_CET - FIRST_CET + 1];
@@ -35,6 +39,14 @@ static inline uint64_t rdtsc(void)
 
 	asm volatile("rdtsc" : "=a"(lo), "=d"(hi));
 	return (uint64_t)hi << 32 | lo;
+}
+
+static bool waits(void)
+{
+	uint8_t status;
+
+	asm volatile("inb %1, %0" : "=a"(status) : "d"((uint16_t)LINE_STATUS));
+	return status != LINE_NONE && !(status & LINE_DATA);
 }
 
 int main(void)
@@ -66,7 +78,7 @@ int main(void)
 	}
 	note("holding");
 	until = rdtsc() + SECONDS * TSC_HZ;
-	while (rdtsc() < until) {
+	while (rdtsc() < until || waits()) {
 		read_state(&seen);
 		differ |= state_differs(&seen, &a);
 		for (uint32_t msr = FIRST_CET; has_cet && msr <= LAST_CET; msr++)
