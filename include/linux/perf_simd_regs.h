@@ -129,9 +129,9 @@ struct perf_simd_regs {
  *	are not in pt_regs
  * @gpr_bytes: for each side, the size of a block without SIMD registers: the ABI
  *	and the words of sample_regs_*
- * @max_bytes: the size of the largest block that a sample can have
- * @check_sample: nothing but the sample tells whether that fits into it, or whether
- *	it is of the event's task
+ * @max_bytes: for each side, the size of the largest block that a sample can have
+ * @check_sample: each sample has to be checked: whether its raw data leaves room for
+ *	the vectors, and whether current is the event's task
  * @levels: the levels that samples are taken at, a bit for each of enum
  *	perf_simd_level; set by the architecture where it knows better than all
  * @kernel: opened by someone who may see the registers of kernel FPU sections

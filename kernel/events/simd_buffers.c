@@ -66,7 +66,7 @@ static int alloc_level(enum perf_simd_level level)
 	struct perf_simd_buf *buf;
 	int cpu;
 
-	/* What an attempt that failed has left, or a worker that has yet to come, is used. */
+	/* Buffers of a failed attempt, or that the worker has yet to free, are used again. */
 	for_each_possible_cpu(cpu) {
 		if (rcu_access_pointer(per_cpu(perf_simd_bufs[level], cpu)))
 			continue;

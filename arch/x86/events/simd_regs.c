@@ -199,7 +199,7 @@ static struct simd_source kernel_hit_intr(struct perf_event *event,
 		if (!event->simd->precise)
 			return IN_XSAVE(live_regs(buf, state));
 
-		/* Loading current's registers and coming here takes longer. */
+		/* A fresh record is younger than the last load of current's registers. */
 		return record->fresh ? IN_RECORD(record) : NOWHERE;
 	}
 

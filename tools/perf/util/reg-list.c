@@ -423,7 +423,7 @@ static void find_whole_classes(struct reg_list *list, const struct reg_avail *av
 			continue;
 		}
 		if (some != mask)
-			pr_warning("WARNING: This kernel samples only all of %s, or none: all are recorded.\n",
+			pr_warning("WARNING: This kernel samples all of %s or none: all are recorded.\n",
 				   classes[i].name);
 	}
 }

@@ -260,7 +260,7 @@ bool evlist__drop_simd_regs(struct evlist *evlist, int err)
 		dropped = true;
 	}
 	if (dropped)
-		pr_warning("WARNING: Recorded without SIMD and extended registers, which they cannot sample: %s.\n",
+		pr_warning("WARNING: These events cannot sample SIMD and extended registers, and are recorded without them: %s.\n",
 			   names.buf);
 	strbuf_release(&names);
 	return dropped;
@@ -306,8 +306,8 @@ int evsel__simd_regs_strerror(struct evsel *evsel, int err, char *msg, size_t si
 		return unsupported_strerror(evsel, msg, size);
 	case EINVAL:
 		return scnprintf(msg, size,
-	"%s: the kernel refuses the event, perhaps for its SIMD or extended registers.\n"
-	"Hint: A sample has to stay below 64 KiB, and would have %llu bytes of registers and stack.",
+	"%s: the kernel refuses the event with these SIMD or extended registers.\n"
+	"Hint: A sample must be smaller than 64 KiB; this one would have %llu bytes of registers and stack.",
 				 evsel__name(evsel), (unsigned long long)sample_bytes(attr));
 	default:
 		return 0;

@@ -5,7 +5,8 @@
 /*
  * Vector and predicate registers: the classes that an architecture has, and
  * the names of sampled registers. All of it is about an architecture, the one
- * of a file for instance, never about the machine that perf runs on.
+ * of a file for instance, and not about the machine that perf runs on, except for
+ * what a class needs of the CPU.
  */
 #include <elf.h>
 #include <linux/types.h>

@@ -10,7 +10,8 @@
  * A sample's interrupt side comes from the record or not at all, so an event
  * whose PMU cannot record it is refused. The user side can be had without the
  * record. It is recorded as well if it can be as a whole; then it is exact where
- * user mode was hit, and the records may wait in the buffer.
+ * user mode was hit, and the records may wait in the buffer unless SSP is asked
+ * for.
  *
  * Nothing is copied. The record stays in the buffer until the sample is written.
  */

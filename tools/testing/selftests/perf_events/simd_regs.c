@@ -186,7 +186,6 @@ static const struct row bad[] = {
 	/* DS and ES do not exist for 64-bit tasks, in either numbering */
 	{ "DS", -EINVAL, U, .enabled = 1, .gprs_user = 1 << PERF_REG_X86_DS },
 	{ "R16 by the old numbering", -EINVAL, U, .gprs_user = BITS(24, 24) },
-	/* Larger than a record can be */
 };
 
 TEST(good_attrs)

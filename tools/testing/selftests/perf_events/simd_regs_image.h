@@ -39,7 +39,7 @@ __u64 simd_xcr0(void);
 
 size_t simd_image_size(const struct simd_class *cls);
 
-/* x86: the place of a register's word in an image; NULL if the class has it not */
+/* x86: the place of a register's word in an image; NULL if the class does not have it */
 __u64 *simd_image_word(const struct simd_class *cls, void *image, unsigned int reg,
 		       unsigned int word);
 

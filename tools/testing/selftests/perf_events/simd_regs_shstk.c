@@ -4,30 +4,15 @@
  * before a record becomes a sample.
  */
 #include <asm/perf_regs.h>
-#include <asm/prctl.h>
 #include <errno.h>
 #include <string.h>
-#include <sys/syscall.h>
 
 #include "kselftest_harness.h"
 #include "simd_regs_event.h"
 #include "simd_regs_record.h"
+#include "simd_regs_shadow_stack.h"
 
 #define ROUNDS	2000000UL
-
-/*
- * No function: one that gets an empty shadow stack must not return while it has
- * that.
- */
-#define shadow_stack(_op)						\
-({									\
-	long _ret;							\
-									\
-	asm volatile("syscall" : "=a" (_ret)				\
-		     : "a" (SYS_arch_prctl), "D" (_op), "S" (ARCH_SHSTK_SHSTK) \
-		     : "rcx", "r11", "memory");				\
-	_ret;								\
-})
 
 extern const char spin_start[], spin_end[];
 
@@ -82,7 +67,7 @@ TEST(is_that_of_the_hit)
 	ASSERT_EQ(0, err)
 		TH_LOG("%s", strerror(-err));
 
-	if (shadow_stack(ARCH_SHSTK_ENABLE))
+	if (simd_shadow_stack(ARCH_SHSTK_ENABLE))
 		SKIP(return, "no shadow stack");
 	asm volatile(".byte 0xf3, 0x48, 0x0f, 0x1e, 0xc8" /* rdsspq %rax */
 		     : "=a" (seen.ssp) : "a" (0UL));
@@ -92,7 +77,7 @@ TEST(is_that_of_the_hit)
 		     "jnz spin_start\n"
 		     "spin_end:\n"
 		     : "+r" (rounds) : : "cc");
-	err = shadow_stack(ARCH_SHSTK_DISABLE);
+	err = simd_shadow_stack(ARCH_SHSTK_DISABLE);
 	simd_event_disable(&event);
 	simd_event_drain(&event, look, &seen);
 	simd_event_close(&event);

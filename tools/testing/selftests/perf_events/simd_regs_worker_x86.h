@@ -5,12 +5,12 @@
 #ifndef SIMD_REGS_WORKER_X86_H
 #define SIMD_REGS_WORKER_X86_H
 
-#include <asm/prctl.h>
 #include <stdint.h>
 #include <sys/syscall.h>
 #include <ucontext.h>
 
 #include "simd_regs_pattern.h"
+#include "simd_regs_shadow_stack.h"
 #include "simd_regs_worker.h"
 
 /* What simd_regs_exec is to load */
@@ -48,18 +48,9 @@ static void keep_marker(mcontext_t *regs)
 	clear_marker(regs);
 }
 
-/*
- * Gives this task a shadow stack. It is empty: whoever is in a function then must
- * not return from it, hence no function for the system call either.
- */
 static __always_inline long enable_shadow_stack(void)
 {
-	long ret;
-
-	asm volatile("syscall" : "=a" (ret)
-		     : "a" (SYS_arch_prctl), "D" (ARCH_SHSTK_ENABLE), "S" (ARCH_SHSTK_SHSTK)
-		     : "rcx", "r11", "memory");
-	return ret;
+	return simd_shadow_stack(ARCH_SHSTK_ENABLE);
 }
 
 #endif /* SIMD_REGS_WORKER_X86_H */

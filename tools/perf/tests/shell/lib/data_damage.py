@@ -287,7 +287,7 @@ CASES = {
     'pipe-with-aux-of-queue-0xffffffff': (
         lambda f: f.pipe(attr(f), auxtrace_info(f, ARM_SPE, CPU_CLOCK, 0),
                          auxtrace(f, bytes(8), (1 << 32) - 1)),
-        'AUX data of queue 4294967295, which is more than 4194303'),
+        'Invalid AUX queue 4294967295 (max 4194303)'),
     'pipe-with-a-long-filter': (
         lambda f: f.pipe(attr(f), auxtrace_info(f, INTEL_PT, *[0] * 16, (1 << 64) - 16, 0)),
         'intel_pt_process_auxtrace_info: bad filter string length'),
@@ -297,17 +297,17 @@ CASES = {
     'pipe-with-many-queues': (
         lambda f: f.pipe(attr(f), auxtrace_info(f, ARM_SPE, CPU_CLOCK, 0),
                          auxtrace(f, bytes(8), 1 << 25)),
-        'AUX data of queue 33554432, which is more than 4194303'),
+        'Invalid AUX queue 33554432 (max 4194303)'),
     'pipe-with-wide-branch-counters': (
         lambda f: f.pipe(attr(f), pmu_caps(f, 'branch_counter_width', '64')),
-        'Invalid pmu caps: branch_counter_width (64) > 31'),
+        'Invalid pmu caps: branch_counter_width (64) > 8'),
     # A dump doesn't look at what AUX data mean.
     'aux-decoded-s390-of-no-entries': (
         lambda f: f.aux(S390_CPUMSF, [], s390_page(0, 1)),
         'Invalid AUX trace data block size:4096 (type:'),
     'aux-decoded-spe-without-cpu': (
         lambda f: f.aux(ARM_SPE, [CPU_CLOCK, 0], spe_context(PID)).put(f.last_aux + 40, 'i', -1),
-        f'Context switch of thread {PID} has no valid CPU'),
+        f'Invalid CPU -1 for thread {PID}'),
     # Not to be refused: a record is skipped, the others are read.
     'pipe-skipped-cut': (
         lambda f: f.pipe(attr(f), f.w.data(f.case)[:-8]),
@@ -402,10 +402,10 @@ CASES = {
         ''),
     'pipe-skipped-native-schedstat-cpu': (
         lambda f: f.pipe(attr(f), f.w.event(85, 0, f.w.pack('QIHH', 0, 0, 15, 0)), f.w.data(f.case)),
-        'PERF_RECORD_SCHEDSTAT_CPU: size 24, but version 15 has 72, skipping event'),
+        'PERF_RECORD_SCHEDSTAT_CPU: size 24 is too small for version 15 (min 72), skipping event'),
     'pipe-skipped-native-schedstat-domain': (
         lambda f: f.pipe(attr(f), f.w.event(86, 0, f.w.pack('QIHH', 0, 0, 17, 0)), f.w.data(f.case)),
-        'PERF_RECORD_SCHEDSTAT_DOMAIN: size 24, but version 17 has '),
+        'PERF_RECORD_SCHEDSTAT_DOMAIN: size 24 is too small for version 17 (min '),
 }
 
 
