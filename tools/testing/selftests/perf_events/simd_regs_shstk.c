@@ -14,16 +14,15 @@
 
 #define ROUNDS	2000000UL
 
-extern const char spin_start[], spin_end[];
-
 struct seen {
 	struct perf_event_attr attr;
+	/* Of the loop: elsewhere functions move SSP. */
+	__u64 start, end;
 	__u64 ssp;
 	unsigned int samples, malformed, wrong;
 	__u64 last_wrong;
 };
 
-/* Only those of the loop: elsewhere functions move SSP. */
 static void look(const struct perf_event_header *header, void *arg)
 {
 	struct simd_sample sample;
@@ -36,7 +35,7 @@ static void look(const struct perf_event_header *header, void *arg)
 		seen->malformed++;
 		return;
 	}
-	if (sample.ip < (unsigned long)spin_start || sample.ip >= (unsigned long)spin_end)
+	if (sample.ip < seen->start || sample.ip >= seen->end)
 		return;
 
 	seen->samples++;
@@ -72,11 +71,12 @@ TEST(is_that_of_the_hit)
 	asm volatile(".byte 0xf3, 0x48, 0x0f, 0x1e, 0xc8" /* rdsspq %rax */
 		     : "=a" (seen.ssp) : "a" (0UL));
 	simd_event_enable(&event);
-	asm volatile("spin_start:\n\t"
-		     "dec %0\n\t"
-		     "jnz spin_start\n"
-		     "spin_end:\n"
-		     : "+r" (rounds) : : "cc");
+	asm volatile("lea 1f(%%rip), %1\n\t"
+		     "lea 2f(%%rip), %2\n"
+		     "1:\tdec %0\n\t"
+		     "jnz 1b\n"
+		     "2:\n"
+		     : "+r" (rounds), "=&r" (seen.start), "=&r" (seen.end) : : "cc");
 	err = simd_shadow_stack(ARCH_SHSTK_DISABLE);
 	simd_event_disable(&event);
 	simd_event_drain(&event, look, &seen);
