@@ -96,6 +96,20 @@ topic_of()
 	[ "${STEPS_PARTS[0]}" = '' ] || printf '%s\n' "${dir##*/}"
 }
 
+# topic_tips: for each topic a line with its name and the last of its commits; the tree
+# has to be what patches/ gives.
+topic_tips()
+{
+	local i commits files
+
+	mapfile -t commits < <(git -C "$TREE" rev-list --reverse base..HEAD)
+	mapfile -t files < <(patch_files)
+	for i in "${!files[@]}"; do
+		[ "$(topic_of "${files[i]}")" = "$(topic_of "${files[i + 1]:-}")" ] ||
+			printf '%s %s\n' "$(topic_of "${files[i]}")" "${commits[i]}"
+	done
+}
+
 # topics_below TOPIC...: these and all that they need, in the order of the chain.
 topics_below()
 {

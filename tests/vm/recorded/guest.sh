@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Runs in the guest: records the program in each way, and leaves what perf prints of
-# that in the folder out: NAME.script, NAME.dump, NAME.json. What has to be the same
-# as another recording, and not only right, is called OTHER=NAME.
+# that in the folder out: NAME.script, NAME.dump and, with $JSON, NAME.json. What has to
+# be the same as another recording, and not only right, is called OTHER=NAME.
 set -eu -o pipefail
 
 case $(uname -m) in
@@ -54,7 +54,7 @@ show_pipe()
 
 json()
 {
-	run "to JSON: $2" perf data convert --to-json "out/$1.json" -i "$2" > /dev/null
+	[ -z "$JSON" ] || run "to JSON: $2" perf data convert --to-json "out/$1.json" -i "$2" > /dev/null
 }
 
 is_compressed()
