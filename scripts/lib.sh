@@ -85,6 +85,8 @@ temp_dir()
 	at_exit rm -rf "${!1}"
 }
 
+declare -A LOCK_FDS=()	# name -> descriptor of a lock that this process has taken
+
 # lock NAME: wait until no other verb works on NAME; held until the script ends.
 # A verb that calls another one keeps the lock on behalf of both.
 lock()
@@ -98,7 +100,18 @@ lock()
 		say "waiting for another run that uses $1"
 		flock "$fd"
 	fi
+	LOCK_FDS[$1]=$fd
 	export LOCKS_HELD="${LOCKS_HELD:-} $1"
+}
+
+# unlock NAME: if this process has locked it; for those that it has started, too.
+unlock()
+{
+	[ -n "${LOCK_FDS[$1]:-}" ] || return 0
+	flock -u "${LOCK_FDS[$1]}"
+	unset "LOCK_FDS[$1]"
+	LOCKS_HELD=" ${LOCKS_HELD:-} "
+	LOCKS_HELD=${LOCKS_HELD/ $1 / }
 }
 
 # ---- long commands ----------------------------------------------------------

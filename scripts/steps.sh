@@ -348,8 +348,9 @@ build_chain()
 		case $(topic_of "$file") in perf*) ;; *) CHAIN_KERNEL=$parent ;; esac
 	done < <(patch_files "${2:-}")
 	mkdir -p "$STEPS_TREE/.git/steps"
-	cp "$cache" "$STEPS_TREE/.git/steps/cache.new"
-	mv "$STEPS_TREE/.git/steps/cache.new" "$STEPS_TREE/.git/steps/cache"
+	# Two may check the same patches side by side.
+	cp "$cache" "$STEPS_TREE/.git/steps/cache.$$"
+	mv "$STEPS_TREE/.git/steps/cache.$$" "$STEPS_TREE/.git/steps/cache"
 }
 
 # ---- a commit becomes a file ------------------------------------------------
