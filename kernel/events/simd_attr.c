@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Decides whether the SIMD part of a perf_event_attr makes sense. What does
- * not is refused when the event is opened, so that a bit that gets a meaning
- * later can never have been set by accident, and no sample can be too large.
+ * Check the SIMD part of a perf_event_attr. Invalid values are refused when the
+ * event is opened, so that a bit that gets a meaning later can never have been
+ * set by accident, and no sample can be too large.
  */
 #include <linux/bitops.h>
 #include <linux/perf_event.h>
@@ -56,8 +56,9 @@ static u64 side_max_bytes(const struct perf_event_attr *attr, enum perf_simd_sid
 }
 
 /*
- * The largest sample an event can have, but for what gives way to the rest, user
- * stack and AUX data, and for raw data, whose size no attribute tells.
+ * The largest sample that an event can have. Not counted are user stack and AUX
+ * data, which get the space that is left, and raw data, whose size is not in
+ * the attr.
  */
 static u64 sample_max_bytes(const struct perf_event_attr *attr)
 {
@@ -134,7 +135,7 @@ int perf_simd_regs_validate(const struct perf_event_attr *attr)
 	if (!intr && (attr->sample_simd_vec_reg_intr || attr->sample_simd_pred_reg_intr))
 		return -EINVAL;
 
-	/* A width says nothing without registers, nor they without it. */
+	/* A width needs registers, and registers need a width. */
 	if (vec != !!attr->sample_simd_vec_reg_qwords ||
 	    pred != !!attr->sample_simd_pred_reg_qwords)
 		return -EINVAL;

@@ -22,6 +22,7 @@ The columns are
     nan      vectors with a lane that is no number
     inf      vectors with a lane that is infinite
     denorm   vectors with a lane that is denormal, which many CPUs are slow with
+The last three are '-' for lanes that are integers.
 
 The page of --html shows each lane, too: how often there is something in it, and
 how often a predicate leaves it on.
@@ -34,8 +35,12 @@ import os
 import struct
 import sys
 
-# Letters of struct, bits of fraction and of the whole lane.
-TYPES = {'f16': ('H', 10, 16), 'bf16': ('H', 7, 16), 'f32': ('I', 23, 32), 'f64': ('Q', 52, 64)}
+# By the names of perf script --simd-type: letters of struct, bits of fraction (of
+# floats) and of the whole lane. How an integer is written makes no difference here.
+TYPES = {kind + str(bits): (letter, None, bits) for kind in 'iux'
+         for bits, letter in ((8, 'B'), (16, 'H'), (32, 'I'), (64, 'Q'))}
+TYPES.update({'f16': ('H', 10, 16), 'bf16': ('H', 7, 16), 'f32': ('I', 23, 32),
+              'f64': ('Q', 52, 64)})
 # A predicate of arm64 has a bit for each byte of a vector.
 PER_BYTE = ('P', 'FFR')
 PREDICATES = PER_BYTE + ('OPMASK', 'PRED')
@@ -49,7 +54,7 @@ COLUMNS = {
     'inf': 'vectors with a lane that is infinite',
     'denorm': 'vectors with a lane that is denormal',
 }
-# What is wrong or slow more often than not.
+# What is wrong or slow more often than not, and only floats have.
 TROUBLE = ('nan', 'inf', 'denorm')
 
 
@@ -61,6 +66,8 @@ def lanes_of(data, lane_type):
 def lane_kinds(lanes, lane_type):
     """Which of nan, inf and denorm there is among the lanes."""
     _, fraction_bits, bits = TYPES[lane_type]
+    if not fraction_bits:
+        return set()
     exponent_max = (1 << bits - 1 - fraction_bits) - 1
     kinds = set()
     for lane in lanes:
@@ -76,7 +83,8 @@ def lane_kinds(lanes, lane_type):
 class Row:
     """The samples of a symbol or of a line."""
 
-    def __init__(self):
+    def __init__(self, lane_type):
+        self.lane_type = lane_type
         self.samples = 0
         self.widths = set()
         self.vectors = 0
@@ -89,8 +97,8 @@ class Row:
         self.pred_lanes = collections.Counter()
         self.active_lanes = collections.Counter()
 
-    def add_vector(self, data, lane_type):
-        lanes = lanes_of(data, lane_type)
+    def add_vector(self, data):
+        lanes = lanes_of(data, self.lane_type)
         self.vectors += 1
         self.widths.add(len(data) * 8)
         self.vector_lanes.update(range(len(lanes)))
@@ -102,10 +110,10 @@ class Row:
             self.count['same'] += 1
         if any(data[16:]):
             self.count['upper'] += 1
-        self.count.update(lane_kinds(lanes, lane_type))
+        self.count.update(lane_kinds(lanes, self.lane_type))
 
-    def add_predicate(self, name, data, lane_type, vector_bytes):
-        lane = TYPES[lane_type][2] // 8
+    def add_predicate(self, name, data, vector_bytes):
+        lane = TYPES[self.lane_type][2] // 8
         value = int.from_bytes(data, 'little')
         step = lane if name.rstrip('0123456789') in PER_BYTE else 1
         lanes = len(data) * 8 // step
@@ -118,19 +126,21 @@ class Row:
             self.pred_lanes.update(range(lanes))
             self.active_lanes.update(on)
 
-    def add(self, regs, lane_type):
+    def add(self, regs):
         vectors = {n: d for n, d in regs.items() if n.rstrip('0123456789') in VECTORS}
         preds = {n: d for n, d in regs.items() if n.rstrip('0123456789') in PREDICATES}
         if not vectors and not preds:
             return
         self.samples += 1
         for data in vectors.values():
-            self.add_vector(data, lane_type)
+            self.add_vector(data)
         width = max(map(len, vectors.values()), default=0)
         for name, data in preds.items():
-            self.add_predicate(name, data, lane_type, width)
+            self.add_predicate(name, data, width)
 
     def percent(self, column):
+        if column in TROUBLE and not TYPES[self.lane_type][1]:
+            return None
         total = self.lanes if column == 'active' else self.vectors
         return 100 * self.count[column] / total if total else None
 
@@ -142,10 +152,10 @@ class Analysis:
     def __init__(self, lane_type, by):
         self.lane_type = lane_type
         self.by = by
-        self.found = collections.defaultdict(Row)
+        self.found = collections.defaultdict(lambda: Row(lane_type))
 
     def add(self, name, regs):
-        self.found[name or '[unknown]'].add(regs, self.lane_type)
+        self.found[name or '[unknown]'].add(regs)
 
     def rows(self):
         """Names and rows, most samples first."""

@@ -361,7 +361,7 @@ static int test__attr_swap(struct test_suite *t __maybe_unused, int subtest __ma
 	return TEST_OK;
 }
 
-/* Fields are copied and cleared as a whole, and the user side of them can be taken out. */
+/* Fields are restored and cleared as a whole, and the user side of them can be taken out. */
 static int test__attr_user(struct test_suite *t __maybe_unused, int subtest __maybe_unused)
 {
 	const struct perf_event_attr both = {
@@ -376,9 +376,11 @@ static int test__attr_user(struct test_suite *t __maybe_unused, int subtest __ma
 	};
 	const struct perf_event_attr none = {};
 	struct perf_event_attr attr = { .sample_type = PERF_SAMPLE_REGS_INTR };
+	struct attr_simd_regs saved;
 
-	perf_event_attr__copy_simd_regs(&attr, &both);
-	TEST_ASSERT_VAL("copy", !memcmp(&attr, &both, sizeof(attr)));
+	perf_event_attr__save_simd_regs(&both, &saved);
+	perf_event_attr__restore_simd_regs(&attr, &saved);
+	TEST_ASSERT_VAL("restore", !memcmp(&attr, &both, sizeof(attr)));
 
 	perf_event_attr__drop_user_simd_regs(&attr);
 	TEST_ASSERT_VAL("enabled", attr.sample_simd_regs_enabled == 1);

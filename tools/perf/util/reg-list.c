@@ -104,8 +104,8 @@ static int reg_list__fail(char *why, size_t size, const char *fmt, ...)
 }
 
 /*
- * Say why there is nothing to sample of what has this name. A CPU without it is
- * the first reason: another kernel would not help.
+ * Explain why the registers called @name cannot be sampled. Check the CPU first:
+ * if it lacks them, another kernel would not help.
  */
 static int reg_list__refuse(char *why, size_t size, const struct simd_regs_caps *caps,
 			    u8 cpu_bit, int err, const char *name)
@@ -126,7 +126,7 @@ static int reg_list__refuse(char *why, size_t size, const struct simd_regs_caps 
 	case EACCES:
 	case EPERM:
 		return reg_list__fail(why, size,
-				      "no permission to open events: see /proc/sys/kernel/perf_event_paranoid");
+				      "no permission to open events: lower kernel.perf_event_paranoid or use CAP_PERFMON");
 	case EOPNOTSUPP:
 		if (caps->err)
 			return reg_list__fail(why, size,
@@ -136,8 +136,8 @@ static int reg_list__refuse(char *why, size_t size, const struct simd_regs_caps 
 				      "the CPU has %s, but neither cpu-clock nor cycles can sample it",
 				      name);
 	default:
-		return reg_list__fail(why, size, "the kernel, %s, refuses to sample it",
-				      uts.release);
+		return reg_list__fail(why, size, "the kernel, %s, refuses to sample it: %s",
+				      uts.release, strerror(caps->err ?: err));
 	}
 }
 
@@ -265,7 +265,8 @@ static int add_simd(struct reg_list *list, struct reg_avail *avail, const struct
 	if (!mask)
 		return reg_list__refuse_class(why, size, avail, class, idx);
 	if (bits & ~mask)
-		return reg_list__fail(why, size, "%s has the registers 0 to %d here", class->name,
+		return reg_list__fail(why, size, "only %s0 to %s%d can be sampled on this machine",
+				      class->name, class->name,
 				      63 - __builtin_clzll(mask >> class->first));
 	if (!bits)
 		bits = mask;
@@ -322,7 +323,7 @@ static int add_numbered(struct reg_list *list, struct reg_avail *avail, const ch
 	class = find_class(avail, prefix, &idx);
 	if (class && class->nr > 1) {
 		if (nr >= class->nr)
-			return reg_list__fail(why, size, "%s has the registers 0 to %d",
+			return reg_list__fail(why, size, "the last register is %s%d",
 					      class->name, class->nr - 1);
 		return add_simd(list, avail, class, idx, 1ULL << (class->first + nr), why, size);
 	}
@@ -423,7 +424,7 @@ static void find_whole_classes(struct reg_list *list, const struct reg_avail *av
 			continue;
 		}
 		if (some != mask)
-			pr_warning("WARNING: This kernel samples all of %s or none: all are recorded.\n",
+			pr_warning("WARNING: This kernel samples %s registers only as a whole class; recording all of them.\n",
 				   classes[i].name);
 	}
 }

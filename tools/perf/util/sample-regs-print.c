@@ -3,7 +3,6 @@
  * The registers of a sample as text. All forms walk the same registers: what
  * the sample has, in the order in which it has them.
  */
-#include <string.h>
 #include <linux/kernel.h>
 #include <linux/perf_event.h>
 
@@ -30,20 +29,6 @@ static const char *abi_name(u64 abi)
 	default:
 		return "unknown";
 	}
-}
-
-/*
- * A sample can have hundreds of words, and a file thousands of samples: what is
- * the same for all words of a register is written once, and what differs without
- * the help of printf().
- */
-static char *put_hex64(char *to, u64 word)
-{
-	static const char digits[] = "0123456789abcdef";
-
-	for (int shift = 60; shift >= 0; shift -= 4)
-		*to++ = digits[word >> shift & 0xf];
-	return to;
 }
 
 /* A walk over the registers of sample_regs_* that are not words of vectors */
@@ -91,9 +76,6 @@ static bool gpr_walk__next(struct gpr_walk *walk)
 	return false;
 }
 
-/* The column that names of registers have to themselves. */
-#define NAME_COLUMN	5
-
 /* ZMM[0], OPMASK[7] or FFR */
 static int scnprintf_name(char *buf, size_t size, const struct simd_reg *reg)
 {
@@ -104,22 +86,17 @@ static int scnprintf_name(char *buf, size_t size, const struct simd_reg *reg)
 
 static void dump_words(FILE *fp, const struct simd_reg *reg)
 {
-	char line[80] = ".... ", *name = line + strlen(line), *end;
-	size_t len = scnprintf_name(name, sizeof(line) / 4, reg);
+	char name[32];
 
+	scnprintf_name(name, sizeof(name), reg);
 	for (unsigned int i = 0; i < reg->qwords; i++) {
-		end = name + len;
+		unsigned long long word = reg->data[i];
+
 		/* A predicate is a single word, more often than not. */
-		if (!reg->pred || reg->qwords > 1)
-			end += scnprintf(end, sizeof(line) / 4, "[%u]", i);
-		while (end < name + NAME_COLUMN)
-			*end++ = ' ';
-		*end++ = ' ';
-		*end++ = '0';
-		*end++ = 'x';
-		end = put_hex64(end, reg->data[i]);
-		*end++ = '\n';
-		fwrite(line, 1, end - line, fp);
+		if (reg->pred && reg->qwords == 1)
+			fprintf(fp, ".... %-5s 0x%016llx\n", name, word);
+		else
+			fprintf(fp, ".... %s[%u] 0x%016llx\n", name, i, word);
 	}
 }
 
@@ -193,11 +170,10 @@ void regs_dump__dump(FILE *fp, const char *side, const struct regs_dump *regs,
 /* The value of the register as one number, so the highest word comes first. */
 static int fprintf_number(FILE *fp, const struct simd_reg *reg)
 {
-	char digits[16];
 	int printed = fprintf(fp, "0x");
 
 	for (unsigned int i = reg->qwords; i > 0; i--)
-		printed += fwrite(digits, 1, put_hex64(digits, reg->data[i - 1]) - digits, fp);
+		printed += fprintf(fp, "%016llx", (unsigned long long)reg->data[i - 1]);
 	return printed;
 }
 

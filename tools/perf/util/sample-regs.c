@@ -65,7 +65,7 @@ static size_t cursor__left(const struct cursor *cur)
 
 /* cur->pos is at the field that is wrong, or that is missing. */
 __printf(2, 3)
-static const __u64 *bad_field(const struct cursor *cur, const char *fmt, ...)
+static const __u64 *cursor__bad_field(const struct cursor *cur, const char *fmt, ...)
 {
 	char msg[160];
 	va_list args;
@@ -74,7 +74,7 @@ static const __u64 *bad_field(const struct cursor *cur, const char *fmt, ...)
 	vsnprintf(msg, sizeof(msg), fmt, args);
 	va_end(args);
 
-	pr_err("ERROR: malformed %s registers at byte %zu of a sample of %u: %s\n", cur->side,
+	pr_err("ERROR: malformed %s registers at byte %zu of a sample of %u bytes: %s\n", cur->side,
 	       (size_t)((const void *)cur->pos - (const void *)cur->event),
 	       cur->event->header.size, msg);
 	return NULL;
@@ -98,18 +98,20 @@ static bool check_simd_header(const __u64 *header, const struct simd_regs *simd,
 
 		cur->pos = header + i;
 		if (word > SIMD_HEADER_WORD_MAX) {
-			bad_field(cur, "%s is %#llx", simd_header_names[i], word);
+			cursor__bad_field(cur, "%s is %#llx, the maximum is %#zx",
+					  simd_header_names[i], word, SIMD_HEADER_WORD_MAX);
 			return false;
 		}
 		if (is_nr && word > asked[i]) {
-			bad_field(cur, "%s is %llu, the event asked for %u",
-				  simd_header_names[i], word, asked[i]);
+			cursor__bad_field(cur, "%s is %llu, the event asked for %u",
+					  simd_header_names[i], word, asked[i]);
 			return false;
 		}
 		/* Each number is right before its width. */
 		if (!is_nr && !word && header[i - 1]) {
-			bad_field(cur, "%s is 0 with %s %llu", simd_header_names[i],
-				  simd_header_names[i - 1], (unsigned long long)header[i - 1]);
+			cursor__bad_field(cur, "%s is 0 with %s %llu", simd_header_names[i],
+					  simd_header_names[i - 1],
+					  (unsigned long long)header[i - 1]);
 			return false;
 		}
 	}
@@ -123,8 +125,8 @@ static const __u64 *parse_simd(struct simd_regs *simd, struct cursor *cur)
 	size_t left = cursor__left(cur), size;
 
 	if (left < SIMD_HEADER_QWORDS)
-		return bad_field(cur, "the SIMD header needs %d words, %zu left",
-				 SIMD_HEADER_QWORDS, left);
+		return cursor__bad_field(cur, "the SIMD header needs %d words, %zu left",
+					 SIMD_HEADER_QWORDS, left);
 
 	if (!check_simd_header(header, simd, cur))
 		return NULL;
@@ -138,12 +140,12 @@ static const __u64 *parse_simd(struct simd_regs *simd, struct cursor *cur)
 	cur->pos = header + SIMD_HEADER_QWORDS;
 	left = cursor__left(cur);
 	size = simd_regs__qwords(simd);
-	if (size > left)
-		return bad_field(cur, "the data of %u * %u and %u * %u words needs %zu, %zu left",
+	if (size <= left)
+		return cur->pos + size;
+
+	return cursor__bad_field(cur, "the data of %u * %u and %u * %u words needs %zu, %zu left",
 				 simd->nr_vectors, simd->vector_qwords, simd->nr_pred,
 				 simd->pred_qwords, size, left);
-
-	return cur->pos + size;
 }
 
 /**
@@ -170,12 +172,12 @@ const __u64 *regs_dump__parse(struct regs_dump *regs, const struct perf_event_at
 		return NULL;
 
 	if (!cursor__left(&cur))
-		return bad_field(&cur, "abi needs 1 word, 0 left");
+		return cursor__bad_field(&cur, "abi needs 1 word, 0 left");
 
 	regs->abi = *cur.pos;
 	if (regs->abi & ~(u64)KNOWN_ABI)
-		return bad_field(&cur, "abi is %#llx, known are the bits %#x",
-				 (unsigned long long)regs->abi, KNOWN_ABI);
+		return cursor__bad_field(&cur, "abi is %#llx, with bits other than %#x",
+					 (unsigned long long)regs->abi, KNOWN_ABI);
 
 	cur.pos++;
 	if (regs->abi == PERF_SAMPLE_REGS_ABI_NONE)
@@ -184,8 +186,8 @@ const __u64 *regs_dump__parse(struct regs_dump *regs, const struct perf_event_at
 	regs->mask = intr ? attr->sample_regs_intr : attr->sample_regs_user;
 	nr = hweight64(regs->mask);
 	if (nr > cursor__left(&cur))
-		return bad_field(&cur, "regs of mask %#llx needs %zu words, %zu left",
-				 (unsigned long long)regs->mask, nr, cursor__left(&cur));
+		return cursor__bad_field(&cur, "regs of mask %#llx needs %zu words, %zu left",
+					 (unsigned long long)regs->mask, nr, cursor__left(&cur));
 
 	regs->regs = (u64 *)cur.pos;
 	cur.pos += nr;
@@ -259,20 +261,25 @@ __u64 *regs_dump__synthesize(const struct regs_dump *regs, __u64 *pos)
 }
 
 /**
- * perf_event_attr__copy_simd_regs - copy the SIMD fields
- * @to: where to
- * @from: an attr of the full size
+ * perf_event_attr__save_simd_regs - save the SIMD fields
+ * @attr: an attr of the full size
+ * @saved: is filled in
  */
-void perf_event_attr__copy_simd_regs(struct perf_event_attr *to,
-				     const struct perf_event_attr *from)
+void perf_event_attr__save_simd_regs(const struct perf_event_attr *attr,
+				     struct attr_simd_regs *saved)
 {
-	to->sample_simd_regs_enabled = from->sample_simd_regs_enabled;
-	to->sample_simd_vec_reg_qwords = from->sample_simd_vec_reg_qwords;
-	to->sample_simd_vec_reg_intr = from->sample_simd_vec_reg_intr;
-	to->sample_simd_vec_reg_user = from->sample_simd_vec_reg_user;
-	to->sample_simd_pred_reg_qwords = from->sample_simd_pred_reg_qwords;
-	to->sample_simd_pred_reg_intr = from->sample_simd_pred_reg_intr;
-	to->sample_simd_pred_reg_user = from->sample_simd_pred_reg_user;
+	memcpy(saved->fields, (const void *)attr + PERF_ATTR_SIZE_VER9, sizeof(saved->fields));
+}
+
+/**
+ * perf_event_attr__restore_simd_regs - set the SIMD fields to what they were
+ * @attr: an attr of the full size
+ * @saved: from perf_event_attr__save_simd_regs()
+ */
+void perf_event_attr__restore_simd_regs(struct perf_event_attr *attr,
+					const struct attr_simd_regs *saved)
+{
+	memcpy((void *)attr + PERF_ATTR_SIZE_VER9, saved->fields, sizeof(saved->fields));
 }
 
 /**
@@ -281,13 +288,7 @@ void perf_event_attr__copy_simd_regs(struct perf_event_attr *to,
  */
 void perf_event_attr__clear_simd_regs(struct perf_event_attr *attr)
 {
-	attr->sample_simd_regs_enabled = 0;
-	attr->sample_simd_vec_reg_qwords = 0;
-	attr->sample_simd_vec_reg_intr = 0;
-	attr->sample_simd_vec_reg_user = 0;
-	attr->sample_simd_pred_reg_qwords = 0;
-	attr->sample_simd_pred_reg_intr = 0;
-	attr->sample_simd_pred_reg_user = 0;
+	memset((void *)attr + PERF_ATTR_SIZE_VER9, 0, sizeof(struct attr_simd_regs));
 }
 
 /**

@@ -7,11 +7,11 @@
  * its parts in an event, tell its size, write it. And the fields of the attr that
  * ask for its SIMD part.
  */
+#include <linux/perf_event.h>
 #include <linux/types.h>
 #include <stdbool.h>
 #include <stddef.h>
 
-struct perf_event_attr;
 struct regs_dump;
 union perf_event;
 
@@ -20,8 +20,15 @@ const __u64 *regs_dump__parse(struct regs_dump *regs, const struct perf_event_at
 size_t regs_dump__size(const struct regs_dump *regs);
 __u64 *regs_dump__synthesize(const struct regs_dump *regs, __u64 *pos);
 
-void perf_event_attr__copy_simd_regs(struct perf_event_attr *to,
-				     const struct perf_event_attr *from);
+/** struct attr_simd_regs - the sample_simd_* fields, which PERF_ATTR_SIZE_VER10 added */
+struct attr_simd_regs {
+	u8 fields[PERF_ATTR_SIZE_VER10 - PERF_ATTR_SIZE_VER9];
+};
+
+void perf_event_attr__save_simd_regs(const struct perf_event_attr *attr,
+				     struct attr_simd_regs *saved);
+void perf_event_attr__restore_simd_regs(struct perf_event_attr *attr,
+					const struct attr_simd_regs *saved);
 void perf_event_attr__clear_simd_regs(struct perf_event_attr *attr);
 void perf_event_attr__drop_user_simd_regs(struct perf_event_attr *attr);
 

@@ -100,7 +100,7 @@ void evsel__config_sample_regs(struct evsel *evsel, const struct record_opts *op
 
 	/* Their bits mean other registers now. */
 	if (simd->precise_xmm && (attr->precise_ip || evsel->precise_max))
-		pr_warning_once("WARNING: -I leaves out XMM registers, as --user-regs names SIMD or extended ones.\n");
+		pr_warning_once("WARNING: -I without a list samples no XMM registers if --user-regs names SIMD or extended registers; name them, e.g. -Iip,xmm.\n");
 
 	attr->sample_simd_regs_enabled = 1;
 	attr->sample_simd_vec_reg_qwords = simd->vec_qwords;

@@ -37,6 +37,9 @@
  *
  * Events of dynamic PMUs are opened on a CPU if the PMU has no per-task events.
  *
+ * has_attr_feature() asks in the same way, but does not return the error: E2BIG,
+ * EACCES and EOPNOTSUPP lead to different messages here.
+ *
  * Returns 0, or the negative error of the first attempt. Leaves errno alone, which
  * can be about another event that the caller has not reported yet.
  */

@@ -23,7 +23,7 @@
 #include "strbuf.h"
 
 /* A list of names for a message. Without memory it ends early. */
-static void names__add(struct strbuf *names, const char *name)
+static void simd_names__add(struct strbuf *names, const char *name)
 {
 	strbuf_addf(names, "%s%s", names->len ? ", " : "", name);
 }
@@ -34,7 +34,8 @@ static bool attr__can_open(const struct perf_event_attr *attr)
 }
 
 /* The event with general purpose registers that every kernel has, and nothing else. */
-static struct perf_event_attr plain_attr(const struct perf_event_attr *attr, uint16_t e_machine)
+static struct perf_event_attr attr__without_simd_regs(const struct perf_event_attr *attr,
+						      uint16_t e_machine)
 {
 	struct perf_event_attr plain = *attr;
 
@@ -109,7 +110,7 @@ static bool is_for_simd_regs(struct perf_event_attr attr, uint16_t e_machine)
 static bool attr__can_open_vectors(const struct perf_event_attr *attr,
 				   const struct simd_class *class, u16 qwords, uint16_t e_machine)
 {
-	struct perf_event_attr try = plain_attr(attr, e_machine);
+	struct perf_event_attr try = attr__without_simd_regs(attr, e_machine);
 	u64 all = (1ULL << class->nr) - 1;
 
 	try.sample_simd_vec_reg_intr = attr->sample_simd_vec_reg_intr & all;
@@ -136,9 +137,9 @@ static void check_vectors(const struct perf_event_attr *attr, uint16_t e_machine
 		if (classes[i].pred || qwords > width)
 			continue;
 		if (attr__can_open_vectors(attr, &classes[i], qwords, e_machine))
-			names__add(possible, classes[i].name);
+			simd_names__add(possible, classes[i].name);
 		else if (qwords == width)
-			names__add(refused, classes[i].name);
+			simd_names__add(refused, classes[i].name);
 		/* V and Z can be as wide. */
 		if (qwords == width)
 			break;
@@ -148,7 +149,7 @@ static void check_vectors(const struct perf_event_attr *attr, uint16_t e_machine
 static void check_predicates(const struct perf_event_attr *attr, uint16_t e_machine,
 			     struct strbuf *refused, struct strbuf *possible)
 {
-	struct perf_event_attr try = plain_attr(attr, e_machine);
+	struct perf_event_attr try = attr__without_simd_regs(attr, e_machine);
 	u32 mask = attr->sample_simd_pred_reg_intr | attr->sample_simd_pred_reg_user;
 	struct strbuf *to;
 	size_t nr;
@@ -165,7 +166,7 @@ static void check_predicates(const struct perf_event_attr *attr, uint16_t e_mach
 		u64 all = ((1ULL << classes[i].nr) - 1) << classes[i].first;
 
 		if (classes[i].pred && mask & all)
-			names__add(to, classes[i].name);
+			simd_names__add(to, classes[i].name);
 	}
 }
 
@@ -173,13 +174,13 @@ static void check_ext_gprs(const struct perf_event_attr *attr, uint16_t e_machin
 			   const struct simd_ext_gprs *gprs, struct strbuf *refused,
 			   struct strbuf *possible)
 {
-	struct perf_event_attr try = plain_attr(attr, e_machine);
+	struct perf_event_attr try = attr__without_simd_regs(attr, e_machine);
 
 	if (!((attr->sample_regs_intr | attr->sample_regs_user) & gprs->mask))
 		return;
 	try.sample_regs_intr |= attr->sample_regs_intr & gprs->mask;
 	try.sample_regs_user |= attr->sample_regs_user & gprs->mask;
-	names__add(attr__can_open(&try) ? possible : refused, gprs->names);
+	simd_names__add(attr__can_open(&try) ? possible : refused, gprs->names);
 }
 
 /* What was asked for, sorted by whether the event can sample it. */
@@ -204,7 +205,7 @@ static int unsupported_strerror(struct evsel *evsel, char *msg, size_t size)
 	check_all(&attr, e_machine, &refused, &possible);
 	len = scnprintf(msg, size, "%s: %s cannot sample %s.\n", evsel__name(evsel),
 			attr.precise_ip ? "a precise event of this CPU" : "the PMU of this event",
-			refused.len ? refused.buf : "the registers that were asked for");
+			refused.len ? refused.buf : "the requested registers together");
 	if (possible.len)
 		len += scnprintf(msg + len, size - len, "Hint: It can sample %s.\n", possible.buf);
 	strbuf_release(&refused);
@@ -256,7 +257,7 @@ bool evlist__drop_simd_regs(struct evlist *evlist, int err)
 		    attr__can_open(attr) || !is_for_simd_regs(*attr, e_machine))
 			continue;
 		evsel__drop_simd_regs(pos, e_machine);
-		names__add(&names, evsel__name(pos));
+		simd_names__add(&names, evsel__name(pos));
 		dropped = true;
 	}
 	if (dropped)
@@ -307,7 +308,7 @@ int evsel__simd_regs_strerror(struct evsel *evsel, int err, char *msg, size_t si
 	case EINVAL:
 		return scnprintf(msg, size,
 	"%s: the kernel refuses the event with these SIMD or extended registers.\n"
-	"Hint: A sample must be smaller than 64 KiB; this one would have %llu bytes of registers and stack.",
+	"Hint: A sample must be smaller than 64 KiB; this one would have %llu bytes of registers and stack. If that is the reason, request fewer registers or a smaller stack.",
 				 evsel__name(evsel), (unsigned long long)sample_bytes(attr));
 	default:
 		return 0;

@@ -50,6 +50,12 @@ const struct simd_class *simd_classes(uint16_t e_machine, size_t *nr)
 /* The idx-th lowest bit of a mask that has as many. */
 static unsigned int nth_bit(u64 mask, unsigned int idx)
 {
+	u64 lowest = mask & -mask;
+
+	/* Most masks are a single run of bits: all registers of a class, or the first ones. */
+	if (mask && !(mask & (mask + lowest)))
+		return __builtin_ctzll(mask) + idx;
+
 	while (idx--)
 		mask &= mask - 1;
 	return mask ? __builtin_ctzll(mask) : 0;

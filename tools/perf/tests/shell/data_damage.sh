@@ -13,15 +13,15 @@ shelldir=$(dirname "$0")
 make_data="${shelldir}/lib/data_damage.py"
 native=$("${PYTHON}" -c 'import sys; print(sys.byteorder)')
 
-# minds COMMAND...: it says ${message} and ends as ${wanted}.
-minds() {
+# expect_end COMMAND...: it prints ${message} and ends as ${wanted}.
+expect_end() {
   run "$@"
   if [ "${ends}" != "${wanted}" ]
   then
     echo "$*, ${case} ${order} [Failed: ${ends}, status ${status}]"
   elif [ "${message}" ] && ! grep -q -F -e "${message}" "${dir}/errors"
   then
-    echo "$*, ${case} ${order} [Failed: not said: ${message}]"
+    echo "$*, ${case} ${order} [Failed: message missing: ${message}]"
   else
     return 0
   fi
@@ -29,8 +29,8 @@ minds() {
   bad=1
 }
 
-# copies COMMAND...: it ends well or with an error, and in time.
-copies() {
+# expect_no_crash COMMAND...: it ends well or with an error, and in time.
+expect_no_crash() {
   run "$@"
   if [ "${status}" -eq 124 ] || { [ "${ends}" != well ] && [ "${ends}" != refused ]; }
   then
@@ -52,16 +52,25 @@ do
     message=$("${PYTHON}" -B "${make_data}" "${case}" "${order}" "${perfdata}")
     from=${perfdata}
     [ "${case#pipe-}" = "${case}" ] || from=-
-    minds perf script -F ip -i "${from}"
+    if [ "${case#pipe-stat-}" != "${case}" ]
+    then
+      expect_end perf stat report -i -
+      continue
+    elif [ "${case#*-timed-}" != "${case}" ]
+    then
+      expect_end timeout 60 perf script --time 1,2 -F ip -i "${from}"
+      continue
+    fi
+    expect_end perf script -F ip -i "${from}"
     [ "${case#*-decoded-}" = "${case}" ] || continue
-    minds perf report -D -i "${from}"
-    minds perf report --stdio -i "${from}"
+    expect_end perf report -D -i "${from}"
+    expect_end perf report --stdio -i "${from}"
     if [ "${from}" = - ]
     then
       # It copies records that it doesn't look at.
-      copies timeout 60 perf inject -i - -o "${dir}/inject"
+      expect_no_crash timeout 60 perf inject -i - -o "${dir}/inject"
     else
-      minds perf inject -i "${from}" -o "${dir}/inject"
+      expect_end perf inject -i "${from}" -o "${dir}/inject"
     fi
   done
   if [ "${bad}" -eq 0 ]

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# SIMD registers as lanes, in JSON and by symbol
+# SIMD registers in JSON, as lanes and by symbol
 
 set -e
 
@@ -16,6 +16,22 @@ check() {
   check_same "$1" "${dir}/expect" "${dir}/output"
 }
 
+# Both sides of a sample, in JSON that others can read.
+test_json() {
+  rm -f "${dir}/json"
+  perf data convert --to-json "${dir}/json" -i "${perfdata}" > /dev/null 2>&1 || true
+  "${PYTHON}" - "${dir}/json" > "${dir}/output" <<- EOF
+	import json, sys
+	for sample in json.load(open(sys.argv[1]))['samples']:
+	    print(sorted(sample['iregs']), sample['uregs'])
+	    print(sample['iregs']['YMM4'][:26], sample['iregs']['OPMASK0'], sample['iregs']['IP'])
+	EOF
+  check "data convert --to-json, $1" <<- EOF
+	['IP', 'OPMASK0', 'OPMASK1', 'YMM0', 'YMM1', 'YMM2', 'YMM3', 'YMM4'] {'SP': '0x5000'}
+	0xc0490fdb0000000000000000 0x0000000000000055 0x401136
+	EOF
+}
+
 test_script() {
   perf script -F iregs --simd-type="$1" -i "${perfdata}" 2> /dev/null |
     grep -o -e 'YMM[23]:[^ ]*' -e 'OPMASK0:[^ ]*' > "${dir}/output" || true
@@ -26,9 +42,7 @@ test_dump() {
     grep -a -e 'YMM\[[34]\] ' -e 'OPMASK' > "${dir}/output" || true
 }
 
-test_order() {
-  "${PYTHON}" -B "${shelldir}"/lib/simd_regs_data.py lanes "$1" "${perfdata}"
-
+test_lanes() {
   test_script f32
   check "script --simd-type=f32, $1" <<- EOF
 	YMM2:f32{2,nan,0,0,0,0,0,0}
@@ -52,19 +66,47 @@ test_order() {
 	.... OPMASK[0] f32[0]: 1 0 1 0 1 0 1 0
 	.... OPMASK[1] f32[0]: 0 0 0 0 0 0 0 0
 	EOF
+}
 
-  # Both sides of a sample, in JSON that others can read.
-  rm -f "${dir}/json"
-  perf data convert --to-json "${dir}/json" -i "${perfdata}" > /dev/null 2>&1 || true
-  "${PYTHON}" - "${dir}/json" > "${dir}/output" <<- EOF
-	import json, sys
-	for sample in json.load(open(sys.argv[1]))['samples']:
-	    print(sorted(sample['iregs']), sample['uregs'])
-	    print(sample['iregs']['YMM4'][:26], sample['iregs']['OPMASK0'], sample['iregs']['IP'])
+# One register as all types of lanes, from the highest on, and as none.
+test_types() {
+  local type
+
+  for type in i8 i16 i32 i64 u8 u16 u32 u64 f16 bf16 f64
+  do
+    perf script -F iregs --simd-type="${type},high" -i "${perfdata}" 2> /dev/null |
+      grep -o 'YMM4:[^ ]*' | sed 's/,0[,}].*//' || true
+  done > "${dir}/output"
+  perf script -F iregs --simd-type=f32 --no-simd-type -i "${perfdata}" 2> /dev/null |
+    grep -o 'YMM4:[^ ]*' | sed 's/0*$//' >> "${dir}/output" || true
+  check "types of lanes" <<- EOF
+	YMM4:i8{-64,73,15,-37
+	YMM4:i16{-16311,4059
+	YMM4:i32{-1068953637
+	YMM4:i64{-4591120911855255552
+	YMM4:u8{192,73,15,219
+	YMM4:u16{49225,4059
+	YMM4:u32{3226013659
+	YMM4:u64{13855623161854296064
+	YMM4:f16{-2.1426,0.00047946
+	YMM4:bf16{-3.141,2.16e-29
+	YMM4:f64{-50.123870849609375
+	YMM4:0xc0490fdb
 	EOF
-  check "data convert --to-json, $1" <<- EOF
-	['IP', 'OPMASK0', 'OPMASK1', 'YMM0', 'YMM1', 'YMM2', 'YMM3', 'YMM4'] {'SP': '0x5000'}
-	0xc0490fdb0000000000000000 0x0000000000000055 0x401136
+}
+
+test_options() {
+  local status=0
+
+  perf script --simd-type=f33 -i "${perfdata}" > /dev/null 2> "${dir}/errors" || status=$?
+  grep -e '^Unknown SIMD type' -e '^SIMD types' "${dir}/errors" | tr ';' '\n' \
+    > "${dir}/output" || true
+  echo "failed: $((status != 0))" >> "${dir}/output"
+  check "an unknown type" <<- EOF
+	Unknown SIMD type "f33"
+	SIMD types: hex i8 i16 i32 i64 u8 u16 u32 u64 x8 x16 x32 x64 f16 bf16 f32 f64
+	 TYPE,high or TYPE,low: the lane that comes first
+	failed: 1
 	EOF
 }
 
@@ -220,6 +262,36 @@ test_registers() {
 	EOF
 }
 
+# Types without NaN, infinity and denormal numbers, with the names of --simd-type.
+test_integers() {
+  local type
+
+  samples count '' V0=0x7f800000000000017fc0000000000001 P0=0x0000000000000101 > "${dir}/json"
+  for type in u8 i16 x32 u64
+  do
+    sum_up --type "${type}" --html "${dir}/html"
+    grep -o '<td>-</td>' "${dir}/html" | wc -l
+  done > "${dir}/output"
+  check "by symbol, integers" <<- EOF
+	# lanes are u8
+	 samples      bits  active    zero    same   upper     nan     inf  denorm  symbol
+	       1       128   12.5%    0.0%    0.0%    0.0%       -       -       -  count
+	3
+	# lanes are i16
+	 samples      bits  active    zero    same   upper     nan     inf  denorm  symbol
+	       1       128   25.0%    0.0%    0.0%    0.0%       -       -       -  count
+	3
+	# lanes are x32
+	 samples      bits  active    zero    same   upper     nan     inf  denorm  symbol
+	       1       128   50.0%    0.0%    0.0%    0.0%       -       -       -  count
+	3
+	# lanes are u64
+	 samples      bits  active    zero    same   upper     nan     inf  denorm  symbol
+	       1       128  100.0%    0.0%    0.0%    0.0%       -       -       -  count
+	3
+	EOF
+}
+
 # What the script cannot read.
 test_errors() {
   {
@@ -236,63 +308,24 @@ test_errors() {
 	EOF
 }
 
-# One register as all types of lanes, from the highest on, and as none.
-test_types() {
-  local type
-
-  for type in i8 i16 i32 i64 u8 u16 u32 u64 f16 bf16 f64
-  do
-    perf script -F iregs --simd-type="${type},high" -i "${perfdata}" 2> /dev/null |
-      grep -o 'YMM4:[^ ]*' | sed 's/,0[,}].*//' || true
-  done > "${dir}/output"
-  perf script -F iregs --simd-type=f32 --no-simd-type -i "${perfdata}" 2> /dev/null |
-    grep -o 'YMM4:[^ ]*' | sed 's/0*$//' >> "${dir}/output" || true
-  check "types of lanes" <<- EOF
-	YMM4:i8{-64,73,15,-37
-	YMM4:i16{-16311,4059
-	YMM4:i32{-1068953637
-	YMM4:i64{-4591120911855255552
-	YMM4:u8{192,73,15,219
-	YMM4:u16{49225,4059
-	YMM4:u32{3226013659
-	YMM4:u64{13855623161854296064
-	YMM4:f16{-2.1426,0.00047946
-	YMM4:bf16{-3.141,2.16e-29
-	YMM4:f64{-50.123870849609375
-	YMM4:0xc0490fdb
-	EOF
-}
-
-test_options() {
-  local status=0
-
-  perf script --simd-type=f33 -i "${perfdata}" > /dev/null 2> "${dir}/errors" || status=$?
-  grep -e '^Unknown SIMD type' -e '^SIMD types' "${dir}/errors" | tr ';' '\n' \
-    > "${dir}/output" || true
-  echo "failed: $((status != 0))" >> "${dir}/output"
-  check "an unknown type" <<- EOF
-	Unknown SIMD type "f33"
-	SIMD types: hex i8 i16 i32 i64 u8 u16 u32 u64 x8 x16 x32 x64 f16 bf16 f32 f64
-	 TYPE,high or TYPE,low: the lane that comes first
-	failed: 1
-	EOF
-}
-
 for order in little big
 do
-  test_order "${order}"
+  "${PYTHON}" -B "${shelldir}"/lib/simd_regs_data.py lanes "${order}" "${perfdata}"
+  test_json "${order}"
+  test_lanes "${order}"
 done
+test_types
+test_options
 if [ -f "${script}" ]
 then
   test_by_symbol
   test_by_line
   test_registers
+  test_integers
   test_errors
 else
   echo "by symbol [Skipped no script]"
 fi
-test_types
-test_options
 
 cleanup
 exit ${err}

@@ -76,6 +76,7 @@ class File:
 KERNEL, USER, GUEST_USER, NO_MAPS = 1, 2, 5, 1 << 13
 KERNEL_TEXT = b'[kernel.kallsyms]_text\0\0'
 SAMPLE_ID_ALL = 18                                 # a flag of the attr
+AGGR_GLOBAL, AGGR_THREAD, AGGR_UNSET = 1, 7, 8
 AUXTRACE, CPU_PMU_CAPS = 18, 28                    # features of the header
 AUXTRACE_SIZE = 48
 EVENT_ID = 7
@@ -184,12 +185,42 @@ def spe_context(tid):
     return struct.pack('<BIBQ', 0x64, tid, 0x71, 1)
 
 
+def timed_pt(f, mult, shift):
+    """Intel PT with times: the config of the event has the bit that asks for them."""
+    return f.aux(INTEL_PT, [CPU_CLOCK, shift, mult, 0, 1, 1, 0, 0, 0, 0], bytes(8)).put(
+        HEADER + 8 + 8, 'Q', 1)
+
+
 VPA_DTL_BOOT = struct.pack('=QQQ24x', 1000, 10 ** 9, 0)
 
 
 def vpa_dtl(time):
     """An entry of the log, for reasons without a name."""
     return struct.pack('>BBHIIIQQQQ', 255, 255, 1, 2, 3, 4, time, 0, IP, 0)
+
+
+def stat(f, *records):
+    """An event with the ID 1, what comes before its counts, and the sum of them."""
+    return f.pipe(attr_with_id(f, 1, SAMPLE_IP | SAMPLE_TID), *records,
+                  f.w.event(76, 0, f.w.pack('QIIQQQ', 1, 0, 0, 42, 42, 42)),
+                  f.w.event(77, 0, f.w.pack('QQ', 1, 1000)))
+
+
+def thread_map(f, *tids):
+    return f.w.event(73, 0, f.w.pack('Q', len(tids)) +
+                     b''.join(f.w.pack('Q', tid) + bytes(16) for tid in tids))
+
+
+def cpu_map(f, cpu):
+    return f.w.event(74, 0, f.w.pack('HHH', 0, 1, cpu) + bytes(2))
+
+
+def stat_config(f, aggr_mode):
+    return f.w.event(75, 0, f.w.pack('QQQ', 1, 0, aggr_mode))
+
+
+def time_conv(f, mult, shift):
+    return f.w.event(79, 0, f.w.pack('QQQ', shift, mult, 0))
 
 
 def pmu_caps(f, name, value):
@@ -246,7 +277,7 @@ CASES = {
         f'{SAMPLE} bytes are left'),
     'data-cut-in-a-header': (
         lambda f: f.cut_data(SAMPLE - 4),
-        f'at offset {DATA_AT + MMAP + SAMPLE:#x}: the data ends in an event\'s header'),
+        f'at offset {DATA_AT + MMAP + SAMPLE:#x}: truncated event header at the end of the data'),
     # Offsets are those in what follows the header of a pipe.
     'pipe-without-attr': (
         lambda f: f.pipe(f.w.data(f.case)),
@@ -274,7 +305,7 @@ CASES = {
         'at offset 0x98: READ of a group has no values'),
     'pipe-with-aux-of-nothing': (
         lambda f: f.pipe(attr(f), auxtrace(f, b'')),
-        'PERF_RECORD_AUXTRACE: there is no PERF_RECORD_AUXTRACE_INFO before it'),
+        'PERF_RECORD_AUXTRACE without a preceding PERF_RECORD_AUXTRACE_INFO'),
     'pipe-with-aux-of-no-type': (
         lambda f: f.pipe(attr(f), auxtrace_info(f, 99)),
         'PERF_RECORD_AUXTRACE_INFO: unknown type 99 (16 bytes)'),
@@ -301,6 +332,15 @@ CASES = {
     'pipe-with-wide-branch-counters': (
         lambda f: f.pipe(attr(f), pmu_caps(f, 'branch_counter_width', '64')),
         'Invalid pmu caps: branch_counter_width (64) > 8'),
+    'aux-timed-pt-of-mult-0': (
+        lambda f: timed_pt(f, 0, 31),
+        'Intel PT: invalid time conversion: mult 0, shift 31'),
+    'aux-timed-pt-of-mult-1': (
+        lambda f: timed_pt(f, 1, 32),
+        'Intel PT: cannot convert the time range 1000000000 to 2000000000: mult 1, shift 32'),
+    'aux-skipped-timed-pt': (
+        lambda f: timed_pt(f, 1 << 30, 31),
+        ''),
     # A dump doesn't look at what AUX data mean.
     'aux-decoded-s390-of-no-entries': (
         lambda f: f.aux(S390_CPUMSF, [], s390_page(0, 1)),
@@ -308,7 +348,16 @@ CASES = {
     'aux-decoded-spe-without-cpu': (
         lambda f: f.aux(ARM_SPE, [CPU_CLOCK, 0], spe_context(PID)).put(f.last_aux + 40, 'i', -1),
         f'Invalid CPU -1 for thread {PID}'),
+    'pipe-with-times-of-mult-0': (
+        lambda f: f.pipe(attr(f), time_conv(f, 0, 31)),
+        'at offset 0x98: PERF_RECORD_TIME_CONV: invalid time conversion: mult 0, shift 31'),
+    'pipe-with-times-of-shift-33': (
+        lambda f: f.pipe(attr(f), time_conv(f, 1, 33)),
+        'at offset 0x98: PERF_RECORD_TIME_CONV: invalid time conversion: mult 1, shift 33'),
     # Not to be refused: a record is skipped, the others are read.
+    'pipe-skipped-good-times': (
+        lambda f: f.pipe(attr(f), time_conv(f, 1 << 30, 31), f.w.data(f.case)),
+        ''),
     'pipe-skipped-cut': (
         lambda f: f.pipe(attr(f), f.w.data(f.case)[:-8]),
         'at offset 0x110: unexpected end of event stream'),
@@ -389,6 +438,22 @@ CASES = {
     'aux-skipped-s390-pages': (
         lambda f: f.aux(S390_CPUMSF, [], s390_page(32, 64), s390_page(32, 64) * 2),
         ''),
+    'pipe-stat-skipped-nothing': (
+        lambda f: stat(f, thread_map(f, 5), cpu_map(f, 0), stat_config(f, AGGR_GLOBAL)),
+        'cpu-clock'),
+    'pipe-stat-without-maps': (
+        lambda f: stat(f, stat_config(f, AGGR_GLOBAL)),
+        'Failed to find perf count for CPU 0 thread 0 on event cpu-clock'),
+    'pipe-stat-without-config': (
+        lambda f: stat(f, thread_map(f, 5), cpu_map(f, 0)),
+        'Event cpu-clock has no aggregated counts: STAT_CONFIG missing'),
+    'pipe-stat-config-before-threads': (
+        lambda f: stat(f, stat_config(f, AGGR_THREAD), thread_map(f, *range(5, 70)), cpu_map(f, 0)),
+        'Event cpu-clock has aggregated counts for 1 of 65 threads: STAT_CONFIG before THREAD_MAP'),
+    'pipe-stat-unknown-mode': (
+        lambda f: stat(f, thread_map(f, 5), cpu_map(f, 0), stat_config(f, AGGR_THREAD),
+                       stat_config(f, AGGR_UNSET)),
+        f'unknown aggregation mode {AGGR_UNSET}'),
     # perf doesn't swap these.
     'aux-skipped-native-vpa-dtl': (
         lambda f: f.aux(VPA_DTL, [0], VPA_DTL_BOOT + vpa_dtl(5000) + b'half an entry',

@@ -65,137 +65,137 @@ CASES = {
     # The word that everything else depends on.
     'abi-new-bit': (
         x86(USER + [ABI_64 | ABI_SIMD | 8, IP, 0, 0, 0, 0, PHYS_ADDR]),
-        'malformed intr registers at byte 40 of a sample of 96: abi is 0xe, known are the bits 0x7'),
+        'malformed intr registers at byte 40 of a sample of 96 bytes: abi is 0xe, with bits other than 0x7'),
     'abi-top-bit': (
         x86(USER + [1 << 63 | ABI_64, IP, PHYS_ADDR]),
-        'malformed intr registers at byte 40 of a sample of 64: '
-        'abi is 0x8000000000000002, known are the bits 0x7'),
+        'malformed intr registers at byte 40 of a sample of 64 bytes: '
+        'abi is 0x8000000000000002, with bits other than 0x7'),
     'abi-of-user': (
         x86([0xffffffff, SP, ABI_64, IP, PHYS_ADDR]),
-        'malformed user registers at byte 24 of a sample of 64: '
-        'abi is 0xffffffff, known are the bits 0x7'),
+        'malformed user registers at byte 24 of a sample of 64 bytes: '
+        'abi is 0xffffffff, with bits other than 0x7'),
     # Samples that end too early.
     'no-user-side': (
         x86([]),
-        'malformed user registers at byte 24 of a sample of 24: abi needs 1 word, 0 left'),
+        'malformed user registers at byte 24 of a sample of 24 bytes: abi needs 1 word, 0 left'),
     'no-intr-side': (
         x86(USER),
-        'malformed intr registers at byte 40 of a sample of 40: abi needs 1 word, 0 left'),
+        'malformed intr registers at byte 40 of a sample of 40 bytes: abi needs 1 word, 0 left'),
     'gprs-cut': (
         x86(USER + [ABI_32, 0, 1, 2, 3], intr=0xff0fff),
-        'malformed intr registers at byte 48 of a sample of 80: '
+        'malformed intr registers at byte 48 of a sample of 80 bytes: '
         'regs of mask 0xff0fff needs 20 words, 4 left'),
     'header-cut': (
         x86(intr([16, 4, 0], tail=())),
-        'malformed intr registers at byte 56 of a sample of 80: '
+        'malformed intr registers at byte 56 of a sample of 80 bytes: '
         'the SIMD header needs 4 words, 3 left'),
     'data-cut': (
         x86(intr([16, 4, 8, 1], data=71, tail=())),
-        'malformed intr registers at byte 88 of a sample of 656: '
+        'malformed intr registers at byte 88 of a sample of 656 bytes: '
         'the data of 16 * 4 and 8 * 1 words needs 72, 71 left'),
     # Numbers that are larger than any sample.
     'nr-vectors-huge': (
         x86(intr([0xffff, 4, 0, 0], data=8)),
-        'malformed intr registers at byte 56 of a sample of 160: nr_vectors is 0xffff'),
+        'malformed intr registers at byte 56 of a sample of 160 bytes: nr_vectors is 0xffff'),
     'nr-vectors-negative': (
         x86(intr([1 << 63, 4, 0, 0], data=8)),
-        'malformed intr registers at byte 56 of a sample of 160: '
+        'malformed intr registers at byte 56 of a sample of 160 bytes: '
         'nr_vectors is 0x8000000000000000'),
     'vector-qwords-wrap': (
         # In bytes, 16 * this wraps around to 16 * 4 words.
         x86(intr([16, (1 << 57) + 4, 0, 0], data=64)),
-        'malformed intr registers at byte 64 of a sample of 608: '
+        'malformed intr registers at byte 64 of a sample of 608 bytes: '
         'vector_qwords is 0x200000000000004'),
     'nr-pred-32-bits': (
         # Its low 32 bits are a good number.
         x86(intr([0, 0, (1 << 32) + 1, 1], data=1)),
-        'malformed intr registers at byte 72 of a sample of 104: nr_pred is 0x100000001'),
+        'malformed intr registers at byte 72 of a sample of 104 bytes: nr_pred is 0x100000001'),
     'pred-qwords-16-bits': (
         # Its low 16 bits are a good number.
         x86(intr([0, 0, 8, 0x10001], data=8)),
-        'malformed intr registers at byte 80 of a sample of 160: pred_qwords is 0x10001'),
+        'malformed intr registers at byte 80 of a sample of 160 bytes: pred_qwords is 0x10001'),
     'product': (
         # Each is possible alone.
         x86(intr([16, 8191, 8, 8191], data=8)),
-        'malformed intr registers at byte 88 of a sample of 160: '
+        'malformed intr registers at byte 88 of a sample of 160 bytes: '
         'the data of 16 * 8191 and 8 * 8191 words needs 196584, 9 left'),
     'other-byte-order': (
         x86(USER + GPRS + other_order([16, 4, 0, 0]) + list(range(64)) + [PHYS_ADDR]),
-        'malformed intr registers at byte 56 of a sample of 608: '
+        'malformed intr registers at byte 56 of a sample of 608 bytes: '
         'nr_vectors is 0x1000000000000000'),
     # Numbers that don't go with what the event asked for, or with each other.
     'vectors-not-asked-for': (
         x86(intr([17, 4, 0, 0], data=68)),
-        'malformed intr registers at byte 56 of a sample of 640: '
+        'malformed intr registers at byte 56 of a sample of 640 bytes: '
         'nr_vectors is 17, the event asked for 16'),
     'preds-not-asked-for': (
         x86(intr([0, 0, 9, 1], data=9)),
-        'malformed intr registers at byte 72 of a sample of 168: '
+        'malformed intr registers at byte 72 of a sample of 168 bytes: '
         'nr_pred is 9, the event asked for 8'),
     'simd-not-asked-for': (
         x86(intr([1, 2, 0, 0], data=2), vec=(0, 0, 0), pred=(0, 0, 0), enabled=0),
-        'malformed intr registers at byte 56 of a sample of 112: '
+        'malformed intr registers at byte 56 of a sample of 112 bytes: '
         'nr_vectors is 1, the event asked for 0'),
     'user-side-not-asked-for': (
         x86([ABI_64 | ABI_SIMD, SP, 1, 4, 0, 0, 0, 1, 2, 3, ABI_64, IP, PHYS_ADDR]),
-        'malformed user registers at byte 40 of a sample of 128: '
+        'malformed user registers at byte 40 of a sample of 128 bytes: '
         'nr_vectors is 1, the event asked for 0'),
     'vectors-without-width': (
         x86(intr([16, 0, 8, 1], data=8)),
-        'malformed intr registers at byte 64 of a sample of 160: '
+        'malformed intr registers at byte 64 of a sample of 160 bytes: '
         'vector_qwords is 0 with nr_vectors 16'),
     'preds-without-width': (
         x86(intr([0, 0, 8, 0])),
-        'malformed intr registers at byte 80 of a sample of 96: '
+        'malformed intr registers at byte 80 of a sample of 96 bytes: '
         'pred_qwords is 0 with nr_pred 8'),
     # The largest sample there is, and an FFR of which a word is missing.
     'sve-ffr-cut': (
         arm64(intr([32, 32, 17, 4], data=1091, tail=())),
-        'malformed intr registers at byte 88 of a sample of 8816: '
+        'malformed intr registers at byte 88 of a sample of 8816 bytes: '
         'the data of 32 * 32 and 17 * 4 words needs 1092, 1091 left'),
     'sve-second-ffr': (
         arm64(intr([0, 32, 18, 4], data=72)),
-        'malformed intr registers at byte 72 of a sample of 672: '
+        'malformed intr registers at byte 72 of a sample of 672 bytes: '
         'nr_pred is 18, the event asked for 17'),
     # What follows the registers is missing.
     'nothing-after-them': (
         x86(intr([1, 4, 0, 0], data=4, tail=())),
-        'malformed PHYS_ADDR at byte 120 of a sample of 120: 0 bytes are left'),
+        'malformed PHYS_ADDR at byte 120 of a sample of 120 bytes: only 0 bytes left'),
     # Other fields of variable size: far beyond the sample, or a little.
     'callchain-huge': (
         other(SAMPLE_CALLCHAIN, [1, IP], [1 << 61, 1, 2]),
-        'malformed CALLCHAIN at byte 32 of a sample of 48: 16 bytes are left'),
+        'malformed CALLCHAIN at byte 32 of a sample of 48 bytes: only 16 bytes left'),
     'callchain-cut': (
         other(SAMPLE_CALLCHAIN, [1, IP], [3, 1, 2]),
-        'malformed CALLCHAIN at byte 32 of a sample of 48: 16 bytes are left'),
+        'malformed CALLCHAIN at byte 32 of a sample of 48 bytes: only 16 bytes left'),
     'callchain-deferred-huge': (
         deferred([1, 1 << 48, 2, 3]),
-        'malformed CALLCHAIN at byte 24 of a sample of 40: 16 bytes are left'),
+        'malformed CALLCHAIN at byte 24 of a sample of 40 bytes: only 16 bytes left'),
     'callchain-deferred-cut': (
         deferred([1, 3, 2, 3]),
-        'malformed CALLCHAIN at byte 24 of a sample of 40: 16 bytes are left'),
+        'malformed CALLCHAIN at byte 24 of a sample of 40 bytes: only 16 bytes left'),
     'callchain-deferred-without-nr': (
         deferred([1]),
-        'malformed CALLCHAIN at byte 16 of a sample of 16: 0 bytes are left'),
+        'malformed CALLCHAIN at byte 16 of a sample of 16 bytes: only 0 bytes left'),
     'raw-huge': (
         other(SAMPLE_RAW, [(4, 0)], [(0xffffffff, 0), 0]),
-        'malformed RAW at byte 24 of a sample of 40: 16 bytes are left'),
+        'malformed RAW at byte 24 of a sample of 40 bytes: only 16 bytes left'),
     'raw-unaligned': (
         other(SAMPLE_RAW | SAMPLE_PHYS_ADDR, [(4, 0), 0], [(5, 0), 0]),
-        'malformed PHYS_ADDR at byte 33 of a sample of 40: 7 bytes are left'),
+        'malformed PHYS_ADDR at byte 33 of a sample of 40 bytes: only 7 bytes left'),
     'branch-stack-huge': (
         # There is something to swap in each entry.
         other(SAMPLE_BRANCH_STACK, [0], [1 << 40, 0, 0, 0]),
-        'malformed BRANCH_STACK at byte 32 of a sample of 56: 24 bytes are left'),
+        'malformed BRANCH_STACK at byte 32 of a sample of 56 bytes: only 24 bytes left'),
     'stack-huge': (
         other(SAMPLE_STACK_USER, [0], [1 << 63, 1, 2]),
-        'malformed STACK_USER at byte 32 of a sample of 48: 16 bytes are left'),
+        'malformed STACK_USER at byte 32 of a sample of 48 bytes: only 16 bytes left'),
     'stack-without-size': (
         other(SAMPLE_STACK_USER, [0], [16, 1, 2]),
-        'malformed STACK_USER at byte 48 of a sample of 48: 0 bytes are left'),
+        'malformed STACK_USER at byte 48 of a sample of 48 bytes: only 0 bytes left'),
     'aux-huge': (
         other(SAMPLE_AUX, [0], [1 << 40, 0]),
-        'malformed AUX at byte 32 of a sample of 40: 8 bytes are left'),
+        'malformed AUX at byte 32 of a sample of 40 bytes: only 8 bytes left'),
 }
 
 

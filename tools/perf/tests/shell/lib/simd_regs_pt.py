@@ -6,8 +6,9 @@ usage: simd_regs_pt.py CASE FILE
 
 There is one event for the trace and one whose PEBS records are in it. A record has
 AX, IP and all XMM registers, or those that CASE says, and perhaps the number of the
-counter that it is of. AX is 0xa, and word q of XMM register r is 0x7ec0000000RR0QQ. Packets are as in volume 3C of Intel's manual,
-"Intel Processor Trace": "PEBS output to Intel PT" has the blocks.
+counter that it is of. AX is 0xa, and word q of XMM register r is 0x7ec0000000RR0QQ.
+Packets are as in volume 3C of Intel's manual, "Intel Processor Trace": "PEBS output
+to Intel PT" has the blocks.
 """
 import struct
 import sys
@@ -48,10 +49,10 @@ CASES = {
     # The lowest of those asked for, up to one that is missing.
     'part': case(recorded=[0, 1] + list(range(3, 16))),
     'none': case(recorded=[]),
-    # Without the SIMD fields: both halves of XMM0, and one of XMM15.
     # The last one that there can be, and one that there can't.
     'counter-63': case(counter=63),
     'counter-64': case(counter=64),
+    # Without the SIMD fields: both halves of XMM0, and one of XMM15.
     'legacy': case(intr=GPRS | 3 << 32 | 1 << 63, vec=(0, 0, 0), enabled=0),
 }
 

@@ -35,10 +35,11 @@ check_same() {
 # run COMMAND...: it reads ${perfdata} and leaves what it prints in the files output and
 # errors. How it ends is in ${status}, and in ${ends}: well; refused, with an error,
 # which is a negative number cut to 8 bits; killed, by a signal, which comes right after
-# 128; or unsound, if a sanitizer of this perf complains.
+# 128; hung, if it takes more than a minute; or unsound, if a sanitizer of this perf
+# complains.
 run() {
   status=0
-  "$@" > "${dir}/output" 2> "${dir}/errors" < "${perfdata}" || status=$?
+  timeout 60 "$@" > "${dir}/output" 2> "${dir}/errors" < "${perfdata}" || status=$?
 
   ends=refused
   if grep -q -e 'Sanitizer' -e 'runtime error' "${dir}/errors"
@@ -47,6 +48,9 @@ run() {
   elif [ "${status}" -eq 0 ]
   then
     ends=well
+  elif [ "${status}" -eq 124 ]
+  then
+    ends=hung
   elif [ "${status}" -gt 128 ] && [ "${status}" -lt 192 ]
   then
     # shellcheck disable=SC2034 # for the tests
