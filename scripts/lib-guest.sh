@@ -188,11 +188,14 @@ base_is_made()
 # base_layer: build/guest/ARCH/base.cpio is there and made from what is here now.
 base_layer()
 {
-	local stamp programs=()
+	local stamp packages
 
-	is_native && mapfile -t programs < <(guest_programs)
-	stamp=$(key "$ROOT/scripts/lib-guest.sh" "$ROOT"/scripts/guest/*.[ch] "$(sysroot_contents)" \
-		"$(ls -lL --time-style=+%s "${programs[@]}" /dev/null | sed 's|.*/dev/null$||')")
+	if is_native; then
+		packages=$(dpkg-query -W "${GUEST_PACKAGES[@]}" libc6)
+	else
+		packages=$(sysroot_contents)
+	fi
+	stamp=$(key "$ROOT/scripts/lib-guest.sh" "$ROOT"/scripts/guest/*.[ch] "$packages")
 	! base_is_made "$stamp" || return 0
 	lock "guest-$ARCH" >&2
 	# Another run may have made it meanwhile.

@@ -196,11 +196,11 @@ logged()
 
 missing_packages()
 {
-	local p
+	local p have
 
+	have=" $(dpkg-query -W -f='${Package}=${db:Status-Status} ' "$@" 2> /dev/null) " || :
 	for p; do
-		dpkg-query -W -f='${db:Status-Status}\n' "$p" 2> /dev/null |
-			grep -qx installed || printf '%s\n' "$p"
+		[[ $have == *" $p=installed "* ]] || printf '%s\n' "$p"
 	done
 }
 
@@ -226,9 +226,12 @@ need_packages()
 	if [ "$(id -u)" -ne 0 ]; then
 		die "missing packages" "" "apt-get install --no-install-recommends ${missing[*]}"
 	fi
+	# apt does not wait for another one that reads lists.
+	lock packages
 	say "installing ${missing[*]}"
 	LOGGED_HINT="apt-get install --no-install-recommends ${missing[*]}" \
 		logged packages install_packages "${missing[@]}"
+	unlock packages
 	mapfile -t missing < <(missing_packages "${missing[@]}")
 	[ ${#missing[@]} -eq 0 ] ||
 		die "still not installed: ${missing[*]}" "$LOG/packages.log"

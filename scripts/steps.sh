@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# Steps of a series: a file in patches/ to a commit, and a commit to a file.
+# Steps of a series: what they are, and how commits become files in patches/; chain.sh is
+# the way back.
 #
 # There are two series: the topics of patches/ on Linux, and the emulator's on
 # QEMU. SERIES=linux (the default) or SERIES=emulator chooses. patches/topics has
@@ -146,277 +147,83 @@ cover_problem()
 		echo "is not a subject, an empty line and a text"
 }
 
-# overlay_lines PATCH: the paths it names, as they stand there.
-overlay_lines()
+# step_paths PATCH...: a line for each file that they name, with tabs between: `overlay`
+# or `change`, the patch, the path.
+step_paths()
 {
-	sed -n '/^---$/,/^diff --git/s/^Overlay: //p' "$1"
-}
-
-# changed_lines PATCH: the files that its diff changes.
-changed_lines()
-{
-	sed -n 's,^diff --git a/\(.*\) b/\1$,\1,p' "$1"
-}
-
-# ---- a file becomes a commit ------------------------------------------------
-
-# read_step PATCH: parse it into STEPS_TMP/{msg,diff} and STEP_*.
-# On failure STEP_ERROR says why.
-read_step()
-{
-	local t=$STEPS_TMP
-
-	STEP_ERROR=
-	git mailinfo -b --encoding=UTF-8 --no-scissors "$t/body" "$t/diff" \
-		< "$1" > "$t/info" 2> "$t/error" ||
-		{ STEP_ERROR="not a mail: $(head -n1 "$t/error")"; return 1; }
-	STEP_AUTHOR=$(sed -n 's/^Author: //p' "$t/info")
-	STEP_EMAIL=$(sed -n 's/^Email: //p' "$t/info")
-	STEP_DATE=$(sed -n 's/^Date: //p' "$t/info")
-	STEP_SUBJECT=$(sed -n 's/^Subject: //p' "$t/info")
-	[ -n "$STEP_AUTHOR" ] && [ -n "$STEP_EMAIL" ] ||
-		{ STEP_ERROR="no From: line with name and address"; return 1; }
-	[ -n "$STEP_DATE" ] || { STEP_ERROR="no Date: line"; return 1; }
-	[ -n "$STEP_SUBJECT" ] || { STEP_ERROR="no Subject: line"; return 1; }
-	{
-		printf '%s\n' "$STEP_SUBJECT"
-		[ ! -s "$t/body" ] || { echo; cat "$t/body"; }
-	} | git stripspace > "$t/msg"
-	mapfile -t STEP_OVERLAY < <(overlay_lines "$1")
-}
-
-# later_changes [ROOT_OF_PATCHES]: fill LATER: of each new file the patches that
-# change it after it came in, one a line.
-declare -A LATER=()
-later_changes()
-{
-	local file p
-	local -A new=()
-
-	LATER=()
-	while IFS= read -r file; do
-		while IFS= read -r p; do
-			[ -z "${new[$p]:-}" ] || LATER[$p]+=$file$'\n'
-		done < <(changed_lines "$file")
-		while IFS= read -r p; do
-			new[$p]=1
-		done < <(overlay_lines "$file")
-	done < <(patch_files "${1:-}")
-}
-
-# later_patches PATH: the lines of LATER, the last patch first.
-later_patches()
-{
-	printf %s "${LATER[$1]:-}" | tac
-}
-
-# first_content MODE BLOB PATH: `MODE BLOB` of a file as it came in, if it is BLOB
-# after the last step.
-first_content()
-{
-	local file
-
-	export GIT_INDEX_FILE=$STEPS_TMP/first
-	tgit read-tree --empty
-	tgit update-index --add --cacheinfo "$1,$2,$3"
-	while IFS= read -r file; do
-		tgit apply --cached --reverse --whitespace=nowarn --include="$3" - \
-			< "$file" 2> "$STEPS_TMP/error" || return 1
-	done < <(later_patches "$3")
-	tgit ls-files -s -- "$3" | cut -d' ' -f1,2
-}
-
-# index_overlay: add the files of STEP_OVERLAY to the private index.
-index_overlay()
-{
-	local p mode known i ids lines=()
-
-	for p in "${STEP_OVERLAY[@]}"; do
-		case /$p/ in
-		*/../*|*/./*|*//*|*/.git/*)
-			STEP_ERROR="Overlay: $p is not a plain path"
-			return 1 ;;
-		esac
-		[ -f "$STEPS_HOME/$p" ] && [ ! -L "$STEPS_HOME/$p" ] ||
-			{ STEP_ERROR="Overlay: $p is not a file of the repository"; return 1; }
-	done
-	known=$(igit --literal-pathspecs ls-files -- "${STEP_OVERLAY[@]}" | head -n1)
-	[ -z "$known" ] ||
-		{ STEP_ERROR="Overlay: $known is not new, the tree has it before this step"; return 1; }
-	mapfile -t ids < <(printf "$STEPS_HOME/%s\n" "${STEP_OVERLAY[@]}" |
-			   tgit hash-object -w --no-filters --stdin-paths)
-	for ((i = 0; i < ${#ids[@]}; i++)); do
-		mode=100644
-		[ ! -x "$STEPS_HOME/${STEP_OVERLAY[i]}" ] || mode=100755
-		p=$mode' '${ids[i]}
-		if [ -n "${LATER[${STEP_OVERLAY[i]}]:-}" ]; then
-			p=$(first_content $p "${STEP_OVERLAY[i]}") || {
-				STEP_ERROR="the later changes of ${STEP_OVERLAY[i]} do not fit what the repository has"
-				return 1
-			}
-		fi
-		lines+=("$p"$'\t'"${STEP_OVERLAY[i]}")
-	done
-	printf '%s\n' "${lines[@]}" | igit update-index --add --index-info ||
-		{ STEP_ERROR="cannot add its new files"; return 1; }
-}
-
-# commit_step PARENT PATCH: one commit; its id in STEP_COMMIT. The private index
-# must hold PARENT's tree, and holds the commit's afterwards.
-commit_step()
-{
-	local parent=$1 t=$STEPS_TMP tree
-
-	read_step "$2" || return 1
-	if grep -q '^diff --git ' "$t/diff" &&
-	   ! igit apply --cached --whitespace=nowarn "$t/diff" 2> "$t/error"; then
-		STEP_ERROR="does not apply: $(
-			sed -n 's/^error: patch failed: \(.*\):\([0-9]*\)$/\1, hunk at line \2/p
-				s/^error: \(.*: \(does not exist\|already exists\).*\)/\1/p' \
-				"$t/error" | head -n1)"
-		[ "$STEP_ERROR" != "does not apply: " ] ||
-			STEP_ERROR+=$(sed 's/^error: //' "$t/error" | head -n1)
-		return 1
-	fi
-	[ ${#STEP_OVERLAY[@]} -eq 0 ] || index_overlay || return 1
-	tree=$(igit write-tree) || { STEP_ERROR="git write-tree failed"; return 1; }
-	# The dates are the patch's own, so the commit's name repeats.
-	STEP_COMMIT=$(GIT_AUTHOR_NAME=$STEP_AUTHOR GIT_AUTHOR_EMAIL=$STEP_EMAIL \
-		GIT_AUTHOR_DATE=$STEP_DATE GIT_COMMITTER_NAME=$STEP_AUTHOR \
-		GIT_COMMITTER_EMAIL=$STEP_EMAIL GIT_COMMITTER_DATE=$STEP_DATE \
-		tgit commit-tree -p "$parent" "$tree" < "$t/msg" 2> "$t/error") ||
-		{ STEP_ERROR="no commit: $(head -n1 "$t/error")"; return 1; }
-}
-
-# step_key PARENT PATCH: checksum of all that its commit follows from.
-step_key()
-{
-	local p mode
-
-	{
-		printf 'parent %s\n' "$1"
-		cat "$2"
-		overlay_lines "$2" | while IFS= read -r p; do
-			mode=
-			[ ! -x "$STEPS_HOME/$p" ] || mode=x
-			printf 'overlay %s %s\n' "$p" "$mode"
-			cat "$STEPS_HOME/$p" 2> /dev/null || :
-			later_patches "$p" | xargs -r -d '\n' cat
-		done
-	} | sha256sum | cut -d' ' -f1
-}
-
-# build_chain BASE [ROOT_OF_PATCHES]: commits for all steps on top of BASE.
-# CHAIN_FILES and CHAIN_COMMITS list what was built, CHAIN_TIP is the last one
-# and CHAIN_KERNEL the last of the kernel's topics. On failure CHAIN_FAILED is the
-# patch and STEP_ERROR the reason; what was built until then stays listed.
-build_chain()
-{
-	local parent file k index='' cache=$STEPS_TMP/cache
-	local -A known=()
-
-	CHAIN_FILES=() CHAIN_COMMITS=() CHAIN_FAILED=
-	parent=$(tgit rev-parse --verify -q "$1^{commit}") ||
-		{ STEP_ERROR="the tree has no base $1"; return 1; }
-	CHAIN_TIP=$parent CHAIN_KERNEL=$parent
-	: > "$cache"
-	later_changes "${2:-}"
-	# A commit made before from the same input is taken as it is.
-	if [ -f "$STEPS_TREE/.git/steps/cache" ]; then
-		while read -r k file; do
-			known[$k]=$file
-		done < "$STEPS_TREE/.git/steps/cache"
-	fi
-	while IFS= read -r file; do
-		k=$(step_key "$parent" "$file")
-		STEP_COMMIT=${known[$k]:-}
-		if [ -z "$STEP_COMMIT" ] || ! tgit cat-file -e "$STEP_COMMIT" 2> /dev/null; then
-			if [ -z "$index" ]; then
-				igit read-tree "$parent" || { STEP_ERROR="cannot read $parent"; return 1; }
-				index=1
-			fi
-			commit_step "$parent" "$file" || { CHAIN_FAILED=$file; return 1; }
-		else
-			# The private index does not hold this commit's tree.
-			index=
-		fi
-		printf '%s %s\n' "$k" "$STEP_COMMIT" >> "$cache"
-		parent=$STEP_COMMIT
-		CHAIN_FILES+=("$file")
-		CHAIN_COMMITS+=("$parent")
-		CHAIN_TIP=$parent
-		case $(topic_of "$file") in perf*) ;; *) CHAIN_KERNEL=$parent ;; esac
-	done < <(patch_files "${2:-}")
-	mkdir -p "$STEPS_TREE/.git/steps"
-	# Two may check the same patches side by side.
-	cp "$cache" "$STEPS_TREE/.git/steps/cache.$$"
-	mv "$STEPS_TREE/.git/steps/cache.$$" "$STEPS_TREE/.git/steps/cache"
+	[ $# -eq 0 ] || awk -v OFS='\t' '
+		FNR == 1 { head = 0 }
+		/^---$/ { head = 1 }
+		/^diff --git / {
+			head = 0
+			# a/PATH b/PATH
+			path = substr($0, 14, (length($0) - 16) / 2)
+			if ($0 == "diff --git a/" path " b/" path)
+				print "change", FILENAME, path
+		}
+		head && sub(/^Overlay: /, "") { print "overlay", FILENAME, $0 }' "$@"
 }
 
 # ---- a commit becomes a file ------------------------------------------------
 
-# new_files COMMIT: what it adds, sorted; changed_files: all else it touches.
+# new_files COMMIT...: what they add, sorted: lines of a commit and a path.
 new_files()
 {
-	tgit -c core.quotePath=false diff-tree -r --no-commit-id --no-renames \
-		--name-only --diff-filter=A "$1" | sort
+	[ $# -eq 0 ] || printf '%s\n' "$@" |
+		tgit -c core.quotePath=false diff-tree --stdin --always -r --no-renames --name-only --diff-filter=A |
+		awk '/^[0-9a-f]+$/ && length >= 40 { commit = $0; next } { print commit, $0 }'
 }
 
-changed_files()
+# step_mails COMMIT...: header and text up to the `---` of each, with a NUL between.
+step_mails()
 {
-	tgit -c core.quotePath=false diff-tree -r --no-commit-id --no-renames \
-		--name-only --diff-filter=a "$1"
+	printf '%s\n' "$@" | tgit log --stdin --no-walk=unsorted -z --no-patch --pretty=email --no-mailmap \
+		--no-notes --no-show-signature --encoding=UTF-8 |
+		sed -z '1,$s/^From [0-9a-f]*/From 0000000000000000000000000000000000000000/'
 }
 
-# step_mail COMMIT: header and text up to the `---`.
-step_mail()
+# write_steps DIR COMMIT...: the texts of their patch files in DIR, called by their ids.
+write_steps()
 {
-	tgit log -1 --no-patch --pretty=email --no-mailmap --no-notes \
-		--no-show-signature --encoding=UTF-8 "$1" |
-		sed "1s/^From [0-9a-f]*/From 0000000000000000000000000000000000000000/"
+	local dir=$1 c line mails i=0
+
+	shift
+	[ $# -gt 0 ] || return 0
+	mkdir -p "$dir"
+	mapfile -d '' -t mails < <(step_mails "$@")
+	for c; do
+		printf '%s\n---\n' "${mails[i]%$'\n'}" > "$dir/$c"
+		i=$((i + 1))
+	done
+	while read -r c line; do
+		printf 'Overlay: %s\n' "$line" >> "$dir/$c"
+	done < <(new_files "$@")
+	for c; do
+		{
+			echo
+			tgit -c "diff.cpp.xfuncname=$STEPS_FUNCNAME" diff-tree -p --full-index --binary \
+				--no-commit-id --no-renames --no-ext-diff --no-textconv --no-color \
+				-U3 --src-prefix=a/ --dst-prefix=b/ --diff-filter=a "$c"
+		} >> "$dir/$c"
+	done
 }
 
-# write_step COMMIT: the text of its patch file.
-write_step()
+# step_slugs COMMIT...: a line for each, its subject as a file name has it.
+step_slugs()
 {
-	step_mail "$1"
-	echo ---
-	new_files "$1" | sed 's/^/Overlay: /'
-	echo
-	tgit -c "diff.cpp.xfuncname=$STEPS_FUNCNAME" diff-tree -p --full-index --binary \
-		--no-commit-id --no-renames --no-ext-diff --no-textconv --no-color \
-		-U3 --src-prefix=a/ --dst-prefix=b/ --diff-filter=a "$1"
+	[ $# -eq 0 ] || printf '%s\n' "$@" | tgit log --stdin --no-walk=unsorted --format=%f | cut -c1-52
 }
 
-# step_slug COMMIT: its subject as a file name has it.
-step_slug()
-{
-	printf '%.52s\n' "$(tgit log -1 --format=%f "$1")"
-}
-
-# step_file_name NUMBER COMMIT
-step_file_name()
-{
-	printf '%04d-%s.patch\n' "$1" "$(step_slug "$2")"
-}
-
-# is_perf_step COMMIT: does it touch nothing but tools/ outside tools/testing/?
-is_perf_step()
-{
-	tgit diff-tree -r --no-commit-id --no-renames --name-only "$1" |
-		awk '!/^tools\// || /^tools\/testing\// { other = 1 } END { exit other }'
-}
-
-# kernel_part BASE TIP: the last commit of the kernel series, which ends with
-# the last one that is not a perf step.
+# kernel_part BASE TIP: the last commit of the kernel series, which ends with the last one
+# that touches anything but tools/, or tools/testing/.
 kernel_part()
 {
 	local c
 
-	for c in $(tgit rev-list "$1..$2"); do
-		is_perf_step "$c" || { printf '%s\n' "$c"; return; }
-	done
-	tgit rev-parse "$1^{commit}"
+	c=$(tgit log --format='commit %H' --name-only --no-renames "$1..$2" |
+		awk '/^commit / { c = $2; next }
+		     !found && NF && (!/^tools\// || /^tools\/testing\//) { found = 1; print c }')
+	tgit rev-parse "${c:-$1}^{commit}"
 }
 
 # complete_patches DIR RANGE [OPTION...]: mailable patches, new files included,
