@@ -44,7 +44,7 @@ debian_arch()
 # empty where those of this machine do.
 user_prefix()
 {
-	case $ARCH,$HOSTTYPE in
+	case $ARCH,$(uname -m) in
 	x86_64,x86_64|arm64,aarch64) ;;
 	x86_64,*) echo x86_64-linux-gnu- ;;
 	*) echo "$(cross_triplet)-" ;;
@@ -54,7 +54,7 @@ user_prefix()
 # cross_prefix: the same for kernels: one compiler does both word sizes of x86.
 cross_prefix()
 {
-	case $ARCH,$HOSTTYPE in
+	case $ARCH,$(uname -m) in
 	i386,x86_64) ;;
 	*) user_prefix ;;
 	esac
