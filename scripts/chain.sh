@@ -118,16 +118,21 @@ index_overlay()
 		{ STEP_ERROR="cannot add its new files"; return 1; }
 }
 
-# begin_commits PARENT: commit_step() puts commits on top of it from now on.
-#
-# Its private index has only the files of TOUCHED: git would read and write all names of
-# a tree for each step. What a step changes goes into its parent's tree by fast-import.
-begin_commits()
+# index_touched COMMIT: the private index has its files of TOUCHED, and no other: git would
+# read and write all names of a tree for each step.
+index_touched()
 {
 	igit read-tree --empty
 	[ ${#TOUCHED[@]} -eq 0 ] ||
-		tgit --literal-pathspecs ls-tree -r -z "$1" -- "${!TOUCHED[@]}" | igit update-index -z --index-info ||
-		return 1
+		tgit --literal-pathspecs ls-tree -r -z "$1" -- "${!TOUCHED[@]}" | igit update-index -z --index-info
+}
+
+# begin_commits PARENT: commit_step() puts commits on top of it from now on.
+#
+# What a step changes goes into its parent's tree by fast-import.
+begin_commits()
+{
+	index_touched "$1" || return 1
 	if [ -z "${IMPORT_PID:-}" ]; then
 		IMPORT_REF=refs/steps/import.$$
 		mkfifo "$STEPS_TMP/commands" "$STEPS_TMP/ids"
