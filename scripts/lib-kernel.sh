@@ -178,10 +178,11 @@ kernel_fragments()
 	local c=$ROOT/configs
 
 	printf '%s\n' "$c/base.config" "$c/$ARCH.config"
-	if [ "$2" = rt ]; then
-		echo "$c/rt.config"
-		[ ! -e "$c/rt-$ARCH.config" ] || echo "$c/rt-$ARCH.config"
-	fi
+	case $2 in
+	kvm|rt)
+		echo "$c/$2.config"
+		[ ! -e "$c/$2-$ARCH.config" ] || echo "$c/$2-$ARCH.config" ;;
+	esac
 	if [ "$2" = off ]; then
 		echo "$c/off.config"
 	elif has_simd_regs "$1"; then
