@@ -117,6 +117,12 @@ perf_build()
 	fi
 	need_space 1 "$out"
 	say "building $label"
+	# perf's Makefile does not see that it is called with other flags.
+	if [ "$(cat "$out/.flags" 2> /dev/null)" != "${PERF_FLAGS[*]} ${VARIANT_FLAGS[*]:-}" ]; then
+		rm -rf "$out"
+		mkdir -p "$out"
+		echo "${PERF_FLAGS[*]} ${VARIANT_FLAGS[*]:-}" > "$out/.flags"
+	fi
 	logged "$label" "$how" "$out"
 	finish_build "$label" "$stamp" "$(perf_key "$out/$SOURCE_FROM_OUT")"
 }
