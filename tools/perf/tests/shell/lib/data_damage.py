@@ -199,10 +199,10 @@ def vpa_dtl(time):
     return struct.pack('>BBHIIIQQQQ', 255, 255, 1, 2, 3, 4, time, 0, IP, 0)
 
 
-def stat(f, *records):
+def stat(f, *records, counts=(42, 42, 42)):
     """An event with the ID 1, what comes before its counts, and the sum of them."""
     return f.pipe(attr_with_id(f, 1, SAMPLE_IP | SAMPLE_TID), *records,
-                  f.w.event(76, 0, f.w.pack('QIIQQQ', 1, 0, 0, 42, 42, 42)),
+                  f.w.event(76, 0, f.w.pack('QIIQQQ', 1, 0, 0, *counts)),
                   f.w.event(77, 0, f.w.pack('QQ', 1, 1000)))
 
 
@@ -441,6 +441,10 @@ CASES = {
     'pipe-stat-skipped-nothing': (
         lambda f: stat(f, thread_map(f, 5), cpu_map(f, 0), stat_config(f, AGGR_GLOBAL)),
         'cpu-clock'),
+    'pipe-stat-skipped-count-too-large': (
+        lambda f: stat(f, thread_map(f, 5), cpu_map(f, 0), stat_config(f, AGGR_GLOBAL),
+                       counts=(1 << 63, 1 << 63, 1)),
+        '18446744073709.55 msec'),
     'pipe-stat-without-maps': (
         lambda f: stat(f, stat_config(f, AGGR_GLOBAL)),
         'Failed to find perf count for CPU 0 thread 0 on event cpu-clock'),
