@@ -463,6 +463,9 @@ CASES = {
         lambda f: f.aux(VPA_DTL, [0], VPA_DTL_BOOT + vpa_dtl(5000) + b'half an entry',
                         VPA_DTL_BOOT + vpa_dtl(6000)),
         ''),
+    'aux-skipped-native-vpa-dtl-before-the-boot': (
+        lambda f: f.aux(VPA_DTL, [0], VPA_DTL_BOOT + vpa_dtl(1), VPA_DTL_BOOT + vpa_dtl(5000)),
+        ''),
     'aux-skipped-native-vpa-dtl-without-time': (
         lambda f: f.aux(VPA_DTL, [0], VPA_DTL_BOOT + vpa_dtl(0), VPA_DTL_BOOT + vpa_dtl(5000)),
         ''),
