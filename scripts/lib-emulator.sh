@@ -104,7 +104,7 @@ add_devices()
 emulator_configure()
 {
 	cd "$1" || return 1
-	CC="ccache gcc" ../qemu/configure --python=/usr/bin/python3 "${EMULATOR_FLAGS[@]}"
+	CC="${CCACHE}gcc" ../qemu/configure --python=/usr/bin/python3 "${EMULATOR_FLAGS[@]}"
 }
 
 emulator_make()

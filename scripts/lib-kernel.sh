@@ -73,7 +73,7 @@ kmake()
 	# A rustc that happens to be there would be in the configuration, and with
 	# it in every object.
 	CCACHE_BASEDIR=$BUILD make -C "$tree" O="$out" ARCH="$ARCH" -j"$JOBS" \
-		CROSS_COMPILE="$cross" CC="ccache ${cross}gcc" HOSTCC="ccache gcc" \
+		CROSS_COMPILE="$cross" CC="$CCACHE${cross}gcc" HOSTCC="${CCACHE}gcc" \
 		RUSTC=false KCPPFLAGS="-fmacro-prefix-map=$SOURCE_FROM_OUT/=" "$@"
 }
 

@@ -14,6 +14,10 @@ PERF_FLAGS=(NO_RUST=1 NO_LIBPYTHON=1 NO_LIBPERL=1 NO_SLANG=1 NO_GTK2=1
 # event that is only there.
 PERF_FLAGS+=(NO_JEVENTS=1)
 
+# A guest's tool has assertions and is optimized less (-O1, without debugging information),
+# which is a third less to build. each-step and `make deb` build it as distributions do.
+GUEST_FLAGS=(DEBUG=1 EXTRA_CFLAGS="-O1 -gtoggle -Wno-maybe-uninitialized")
+
 # What the checked tool has otherwise: it ends with the first access outside of an
 # object, or the first thing that C leaves undefined; a fuzzer that it is linked with sees
 # which code an input leads to; scripts in Python see what it reads. That raw data of
@@ -58,8 +62,8 @@ perf_make()
 	env -u DEBUG CCACHE_BASEDIR="$BUILD" "${libraries[@]}" \
 		make -C "$tree/$PERF_DIR" O="$out" -j"$JOBS" \
 		ARCH="$ARCH" CROSS_COMPILE="$prefix" \
-		CC="ccache ${prefix}gcc${root:+ --sysroot=$root}" \
-		CXX="ccache ${prefix}g++${root:+ --sysroot=$root}" HOSTCC="ccache gcc" prefix=/usr \
+		CC="$CCACHE${prefix}gcc${root:+ --sysroot=$root}" \
+		CXX="$CCACHE${prefix}g++${root:+ --sysroot=$root}" HOSTCC="${CCACHE}gcc" prefix=/usr \
 		"${PERF_FLAGS[@]}" ${VARIANT_FLAGS[@]+"${VARIANT_FLAGS[@]}"} "$@"
 }
 
@@ -76,8 +80,8 @@ perf_commit_key()
 	git -C "$1" ls-tree "$2:tools" | grep -v -E '\stesting$' | sha256sum
 }
 
-# perf_install OUT: the tool and its tests as they will lie in a guest.
-perf_install()
+# perf_all OUT: the tool and its tests, in OUT/root as they will lie in a guest.
+perf_all()
 {
 	local root=$1/root
 
@@ -85,12 +89,6 @@ perf_install()
 	perf_make "$1" DESTDIR="$root.new" install-bin
 	rm -rf "$root"
 	mv "$root.new" "$root"
-}
-
-perf_all()
-{
-	perf_make "$1"
-	perf_install "$1"
 }
 
 # libperf_tests OUT: libperf's own tests, as they lie in a guest. Its Makefile looks

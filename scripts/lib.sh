@@ -25,6 +25,10 @@ unset GIT_DIR GIT_WORK_TREE GIT_INDEX_FILE GIT_OBJECT_DIRECTORY
 export KBUILD_BUILD_USER=perf KBUILD_BUILD_HOST=simd KBUILD_BUILD_VERSION=1
 export KBUILD_BUILD_TIMESTAMP='Thu Jan  1 00:00:00 UTC 2026'
 
+# What stands before a compiler: nothing where ccache is not to be used.
+CCACHE='ccache '
+[ -z "${CCACHE_DISABLE:-}" ] || CCACHE=''
+
 # shellcheck source=../base.mk
 . "$ROOT/base.mk"
 
