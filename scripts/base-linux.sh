@@ -23,13 +23,16 @@ base_version()
 
 # ---- ways to fill the empty folder $NEW ----------------------------------------
 
+# With LEAN=1, without what is not used: it takes as long as the rest.
 unpack_deb()
 {
-	local inner
+	local pattern unused=()
 
-	inner=$(dpkg-deb --fsys-tarfile "$1" | tar -tf - | grep -m1 '/linux-source-.*\.tar\.xz$')
-	dpkg-deb --fsys-tarfile "$1" | tar -xOf - "$inner" |
-		tar -xJf - --strip-components=1 -C "$NEW"
+	for pattern in ${LEAN:+"${BASE_UNUSED[@]}"}; do
+		unused+=("--exclude=$KERNEL_PACKAGE${pattern/'/**/'/'/'}")
+	done
+	dpkg-deb --fsys-tarfile "$1" | tar -xOf - --wildcards "*/$KERNEL_PACKAGE.tar.xz" |
+		tar -xJf - --strip-components=1 --anchored ${unused[@]+"${unused[@]}"} -C "$NEW"
 }
 
 unpack_tarball()
