@@ -15,7 +15,7 @@ PERF_FLAGS=(NO_RUST=1 NO_LIBPYTHON=1 NO_LIBPERL=1 NO_SLANG=1 NO_GTK2=1
 PERF_FLAGS+=(NO_JEVENTS=1)
 
 # A guest's tool has assertions and is optimized less (-O1, without debugging information),
-# which is a third less to build. each-step and `make deb` build it as distributions do.
+# which is a third less to build. each-step and `make deb` leave that to perf's Makefile.
 GUEST_FLAGS=(DEBUG=1 EXTRA_CFLAGS="-O1 -gtoggle -Wno-maybe-uninitialized")
 
 # What the checked tool has otherwise: it ends with the first access outside of an

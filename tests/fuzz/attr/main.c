@@ -87,8 +87,8 @@ static void read_options(int argc, char **argv)
 
 /*
  * Rings of ordinary users count as locked memory. Events of any rate would take all: the
- * kernel takes its part of this one from each event in each tick. With the checks of a
- * debug kernel a sample takes ten times as long, and a few dozen events a tick or two.
+ * kernel lets each event have its part of this one in each tick. With the checks of a
+ * debug kernel a sample takes longer, so that fewer of them have to do.
  */
 static void set_limits(void)
 {
