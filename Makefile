@@ -6,11 +6,10 @@
 
 VERBS := help fetch apply sync refresh series check-patches \
 	 kernel perf vm shell demo check clean emulator bench fuzz kit deb
-PRESENT := $(filter $(notdir $(wildcard scripts/*)),$(VERBS))
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: $(PRESENT)
+.PHONY: $(VERBS)
 
-$(PRESENT):
+$(VERBS):
 	@scripts/$@
