@@ -105,16 +105,10 @@ refuse_loss()
 # content differs are written, so that builds stay incremental.
 switch_tree()
 {
-	local new=$1 p
+	local new=$1
 
 	refuse_loss "$new"
 	if [ -n "${FORCE:-}" ]; then
-		# Files in the way that git does not track would stop it.
-		tgit diff-tree -r -z --no-renames --name-only --diff-filter=A HEAD "$new" |
-			while IFS= read -r -d '' p; do
-				[ "$(content_in_worktree "$p")" = "$(tgit rev-parse "$new:$p")" ] ||
-					rm -f "${TREE:?}/$p"
-			done
 		tgit read-tree --reset -u "$new"
 	else
 		tgit read-tree -m -u HEAD "$new"
