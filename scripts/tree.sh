@@ -26,18 +26,6 @@ tree_note()
 	mv "$f.new" "$f"
 }
 
-# Commits reachable from the user's branches that patches/ does not hold.
-# unknown_commits [NEW_TIP]
-unknown_commits()
-{
-	local known=(base) r
-
-	for r in refs/steps/known ${1:-}; do
-		! tgit rev-parse -q --verify "$r" > /dev/null || known+=("$r")
-	done
-	tgit rev-list HEAD --branches --not "${known[@]}"
-}
-
 # content_in_worktree PATH: its blob name, or nothing if it is not there.
 content_in_worktree()
 {
@@ -84,7 +72,8 @@ refuse_loss()
 			die "a git operation is unfinished in $TREE_NAME ($d)" "" \
 			    "finish or abort it there, or FORCE=1"
 	done
-	commits=$(unknown_commits "${1:-}")
+	# Those of the user's branches that patches/ does not hold.
+	commits=$(tgit rev-list HEAD --branches --not base refs/steps/known ${1:+"$1"})
 	files=$(uncommitted "${1:-}")
 	if [ -n "$commits" ]; then
 		[ -n "${FORCE:-}" ] ||
