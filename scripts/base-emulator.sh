@@ -49,12 +49,6 @@ acceptable_versions()
 	awk -v s="$QEMU_SERIES." '{ v = $1; sub(/^[0-9]+:/, "", v) } index(v, s) == 1'
 }
 
-# base_own: a tree of the user's cannot be the base here.
-base_own()
-{
-	:
-}
-
 # base_fetch: SOURCE and UNPACK of the archive's tarball.
 base_fetch()
 {

@@ -50,7 +50,7 @@ copy_folder()
 	cp -a --reflink=auto "$1/." "$NEW"
 }
 
-# from_ksrc: the user's own tree.
+# from_ksrc: KEY, SOURCE and UNPACK of the user's own tree.
 from_ksrc()
 {
 	local src
@@ -112,12 +112,6 @@ no_network()
 acceptable_versions()
 {
 	cat
-}
-
-# base_own: KEY, SOURCE and UNPACK, if a tree of the user's is to be the base.
-base_own()
-{
-	[ -z "${KSRC:-}" ] || from_ksrc
 }
 
 # base_fetch: SOURCE and UNPACK of the package or the tarball.
