@@ -42,13 +42,6 @@ unpack_source()
 	(cd "$NEW/pc-bios" && stand_ins)
 }
 
-# acceptable_versions: of lines `VERSION SHA256 FILE`, those of the same series,
-# in which the last number alone differs.
-acceptable_versions()
-{
-	awk -v s="$QEMU_SERIES." '{ v = $1; sub(/^[0-9]+:/, "", v) } index(v, s) == 1'
-}
-
 # base_fetch: SOURCE and UNPACK of the archive's tarball.
 base_fetch()
 {

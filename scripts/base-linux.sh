@@ -108,12 +108,6 @@ no_network()
 	    "$LOG/fetch-kernel.org.log" "connect, or use your own tree: make fetch KSRC=/path"
 }
 
-# acceptable_versions: of lines `VERSION SHA256 FILE`: the archive has one series.
-acceptable_versions()
-{
-	cat
-}
-
 # base_fetch: SOURCE and UNPACK of the package or the tarball.
 base_fetch()
 {
