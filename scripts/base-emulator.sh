@@ -38,24 +38,20 @@ stand_ins()
 
 unpack_source()
 {
-	tar -xf "$1" --strip-components=1 -C "$NEW"
+	tar -xf "$PACKAGE_FILE" --strip-components=1 -C "$NEW"
 	(cd "$NEW/pc-bios" && stand_ins)
 }
 
-# base_fetch: SOURCE and UNPACK of the archive's tarball.
+# base_fetch: PACKAGE_FILE and UNPACK of the archive's tarball.
 base_fetch()
 {
-	local rc=0
-
 	need_packages bzip2
 	from_debian "$QEMU_SUITE" "$QEMU_PACKAGE" "$QEMU_PACKAGE_VERSION" \
-		"${QEMU_POOL:-}" source || rc=$?
-	if [ $rc -eq 7 ]; then
+		"${QEMU_POOL:-}" source || {
 		printf 'error: %s\n' "no source of QEMU $QEMU_SERIES: Debian's archive cannot be reached, or has none" >&2
 		exit 7
-	fi
-	SOURCE=$(basename "$PACKAGE_FILE")
-	UNPACK=(unpack_source "$PACKAGE_FILE")
+	}
+	UNPACK=(unpack_source)
 }
 
 # is_pinned_base NOTE: is the import of this note what base.mk pins?

@@ -31,13 +31,13 @@ unpack_deb()
 	for pattern in ${LEAN:+"${BASE_UNUSED[@]}"}; do
 		unused+=("--exclude=$KERNEL_PACKAGE${pattern/'/**/'/'/'}")
 	done
-	dpkg-deb --fsys-tarfile "$1" | tar -xOf - --wildcards "*/$KERNEL_PACKAGE.tar.xz" |
+	dpkg-deb --fsys-tarfile "$PACKAGE_FILE" | tar -xOf - --wildcards "*/$KERNEL_PACKAGE.tar.xz" |
 		tar -xJf - --strip-components=1 --anchored ${unused[@]+"${unused[@]}"} -C "$NEW"
 }
 
 unpack_tarball()
 {
-	tar -xf "$1" --strip-components=1 -C "$NEW"
+	tar -xf "$PACKAGE_FILE" --strip-components=1 -C "$NEW"
 }
 
 copy_git()
@@ -58,8 +58,8 @@ from_ksrc()
 	src=$(cd "$KSRC" 2> /dev/null && pwd -P) || die "KSRC=$KSRC is not a folder"
 	[ -f "$src/Makefile" ] && [ -f "$src/Kbuild" ] ||
 		die "KSRC=$KSRC is not a kernel tree: it has no Makefile and Kbuild"
+	SOURCE="KSRC=$src"
 	if [ -e "$src/.git" ]; then
-		SOURCE="KSRC=$src"
 		KEY=$(git -c safe.directory="$src" -C "$src" rev-parse 'HEAD^{tree}')
 		[ -z "$(git -c safe.directory="$src" -C "$src" status --porcelain -uno)" ] ||
 			say "note: $KSRC has changes that are not committed; its HEAD is taken"
@@ -67,13 +67,12 @@ from_ksrc()
 	else
 		[ ! -e "$src/.config" ] && [ ! -e "$src/include/config" ] ||
 			die "KSRC=$KSRC has been built in" "" "make -C $KSRC mrproper, or name a clean tree"
-		SOURCE="KSRC=$src"
 		KEY=$(cd "$src" && find . -type f -printf '%p %s %T@\n' | sort | sha256sum | cut -d' ' -f1)
 		UNPACK=(copy_folder "$src")
 	fi
 }
 
-# from_kernel_org: TARBALL with the pinned sum, or the one published beside it.
+# from_kernel_org: PACKAGE_FILE with the pinned sum, or the one published beside it.
 from_kernel_org()
 {
 	local url=$KERNEL_TARBALL name sum=$KERNEL_TARBALL_SHA256 t
@@ -88,15 +87,15 @@ from_kernel_org()
 		[ -n "$sum" ] || die "kernel.org publishes no checksum of $name"
 		say "note: its sum is the one kernel.org gives over HTTPS, none is pinned"
 	fi
-	TARBALL=$BUILD/dl/$sum/$name
-	if [ ! -f "$TARBALL" ] || ! check_sha256 "$TARBALL" "$sum"; then
+	PACKAGE_FILE=$BUILD/dl/$sum/$name
+	if [ ! -f "$PACKAGE_FILE" ] || ! check_sha256 "$PACKAGE_FILE" "$sum"; then
 		say "downloading $url"
 		http_get "$url" "$t/$name" 2> "$t/error" || no_network "$t/error"
 		check_sha256 "$t/$name" "$sum" ||
 			die "wrong checksum: $url is not $sum" "" \
 			    "try again; if it stays so, compare base.mk with kernel.org"
-		mkdir -p "$(dirname "$TARBALL")"
-		mv "$t/$name" "$TARBALL"
+		mkdir -p "$(dirname "$PACKAGE_FILE")"
+		mv "$t/$name" "$PACKAGE_FILE"
 	fi
 }
 
@@ -108,22 +107,15 @@ no_network()
 	    "$LOG/fetch-kernel.org.log" "connect, or use your own tree: make fetch KSRC=/path"
 }
 
-# base_fetch: SOURCE and UNPACK of the package or the tarball.
+# base_fetch: PACKAGE_FILE and UNPACK of the package or the tarball.
 base_fetch()
 {
-	local rc=0
-
+	UNPACK=(unpack_deb)
 	from_debian "$KERNEL_SUITE" "$KERNEL_PACKAGE" "$KERNEL_PACKAGE_VERSION" \
-		"${KERNEL_POOL:-}" || rc=$?
-	case $rc in
-	0)
-		SOURCE=$(basename "$PACKAGE_FILE")
-		UNPACK=(unpack_deb "$PACKAGE_FILE") ;;
-	7)
+		"${KERNEL_POOL:-}" || {
 		from_kernel_org
-		SOURCE=$(basename "$TARBALL")
-		UNPACK=(unpack_tarball "$TARBALL") ;;
-	esac
+		UNPACK=(unpack_tarball)
+	}
 }
 
 # is_pinned_base NOTE: is the import of this note what base.mk pins?
