@@ -241,17 +241,6 @@ need_packages()
 		die "still not installed: ${missing[*]}" "$LOG/packages.log"
 }
 
-# need_tools NAME...: for what has no package of its own to name.
-need_tools()
-{
-	local t
-
-	for t; do
-		command -v "$t" > /dev/null ||
-			die "the program $t is missing" "" "install the Debian package that has it"
-	done
-}
-
 # need_space GB PATH: PATH may not exist yet.
 need_space()
 {
