@@ -26,12 +26,6 @@ tree_note()
 	mv "$f.new" "$f"
 }
 
-# content_in_worktree PATH: its blob name, or nothing if it is not there.
-content_in_worktree()
-{
-	[ ! -f "$TREE/$1" ] || tgit hash-object --no-filters -- "$1"
-}
-
 # uncommitted [NEW_TIP]: paths whose content is neither HEAD's nor NEW_TIP's,
 # and files git does not track where NEW_TIP has others; without NEW_TIP all
 # that git neither tracks nor ignores. What is as in NEW_TIP already is put into
@@ -50,8 +44,8 @@ uncommitted()
 			tgit ls-files -z -o --exclude-standard
 		fi
 	} | sort -zu | while IFS= read -r -d '' p; do
-		have=$(content_in_worktree "$p")
-		want=
+		have='' want=''
+		[ ! -f "$TREE/$p" ] || have=$(tgit hash-object --no-filters -- "$p")
 		[ -z "$new" ] || want=$(tgit rev-parse -q --verify "$new:$p") || want=
 		if [ -n "$new" ] && [ "$have" = "$want" ]; then
 			tgit update-index --add --remove -- "$p"
