@@ -8,6 +8,8 @@
 BASE_TITLE=QEMU
 BASE_SERIES=$QEMU_SERIES
 BASE_PIN=$QEMU_SHA256
+BASE_FILE=${QEMU_PACKAGE_VERSION#*:}
+BASE_FILE=${QEMU_PACKAGE}_${BASE_FILE%-*}.orig.	# how the name of the pinned file begins
 BASE_SPACE=1
 BASE_UNUSED=("${QEMU_UNUSED[@]}")
 
@@ -52,12 +54,4 @@ base_fetch()
 		exit 7
 	}
 	UNPACK=(unpack_source)
-}
-
-# is_pinned_base NOTE: is the import of this note what base.mk pins?
-is_pinned_base()
-{
-	local version=${QEMU_PACKAGE_VERSION#*:}
-
-	grep -qF "${QEMU_PACKAGE}_${version%-*}.orig." <<< "$1"
 }

@@ -10,6 +10,7 @@
 BASE_TITLE=Linux
 BASE_SERIES=$KERNEL_SERIES
 BASE_PIN=$KERNEL_SHA256
+BASE_FILE=${KERNEL_PACKAGE}_${KERNEL_PACKAGE_VERSION}_	# how the name of the pinned file begins
 BASE_SPACE=4
 BASE_UNUSED=("${LINUX_UNUSED[@]}")
 
@@ -116,10 +117,4 @@ base_fetch()
 		from_kernel_org
 		UNPACK=(unpack_tarball)
 	}
-}
-
-# is_pinned_base NOTE: is the import of this note what base.mk pins?
-is_pinned_base()
-{
-	grep -qF "${KERNEL_PACKAGE}_${KERNEL_PACKAGE_VERSION}_" <<< "$1"
 }
