@@ -61,12 +61,6 @@ read_step()
 	[ -z "${CHANGES[$1]:-}" ] || mapfile -t STEP_CHANGED <<< "${CHANGES[$1]%$'\n'}"
 }
 
-# later_patches PATH: the lines of LATER, the last patch first.
-later_patches()
-{
-	printf %s "${LATER[$1]:-}" | tac
-}
-
 # first_content MODE BLOB PATH: `MODE BLOB` of a file as it came in, if it is BLOB
 # after the last step.
 first_content()
@@ -76,10 +70,11 @@ first_content()
 	export GIT_INDEX_FILE=$STEPS_TMP/first
 	tgit read-tree --empty
 	tgit update-index --add --cacheinfo "$1,$2,$3"
+	# The last patch first.
 	while IFS= read -r file; do
 		tgit apply --cached --reverse --whitespace=nowarn --include="$3" - \
 			< "$file" 2> "$STEPS_TMP/error" || return 1
-	done < <(later_patches "$3")
+	done < <(printf %s "${LATER[$3]}" | tac)
 	tgit ls-files -s -- "$3" | cut -d' ' -f1,2
 }
 
@@ -287,4 +282,3 @@ build_chain()
 	cp "$STEPS_TMP/cache" "$cache.$$"
 	mv "$cache.$$" "$cache"
 }
-
