@@ -27,6 +27,8 @@ choose_qemu()
 		QEMU_CPU=$(emulated_cpu "$CPU") || QEMU_CPU=$CPU
 		PROGRAM=$PROGRAM_GIVEN ;;
 	esac
+	# Here, as what the functions below print are options.
+	[ -z "${IDLE_STATES:-}" ] || need_packages device-tree-compiler
 	# What lies in a folder of its own was not installed with its firmware.
 	case $ARCH,$PROGRAM in
 	arm64,*) ;;
@@ -83,7 +85,6 @@ add_idle_states()
 {
 	local tree=$1/machine.dtb state=/cpus/idle-states/sleep phandle=0x7000 options i
 
-	need_packages device-tree-compiler
 	mapfile -t options < <(machine_options | sed 's/^virt,.*/&,dumpdtb='"${tree//\//\\/}"'/')
 	"$PROGRAM" -nodefaults -no-user-config -display none \
 		-device virtio-serial-pci,max_ports=31 "${options[@]}" > "$1/dumpdtb" 2>&1 ||
