@@ -17,8 +17,9 @@ cpu()
 
 suspend()
 {
-	echo 0 > /sys/class/rtc/rtc0/wakealarm
-	echo +1 > /sys/class/rtc/rtc0/wakealarm
+	# Without an alarm nothing would wake it.
+	echo 0 > /sys/class/rtc/rtc0/wakealarm &&
+	echo +1 > /sys/class/rtc/rtc0/wakealarm &&
 	echo freeze > /sys/power/state
 }
 
