@@ -302,10 +302,14 @@ key()
 	done | sha256sum | cut -d' ' -f1
 }
 
-# stamp_ok NAME KEY: was NAME finished, and from the same KEY?
+# stamp_ok NAME KEY: was NAME finished, and from the same KEY? If from another one, forget
+# it: it will be made again, and may be left half made.
 stamp_ok()
 {
-	[ -f "$BUILD/stamps/$1" ] && [ "$(cat "$BUILD/stamps/$1")" = "$2" ]
+	[ -f "$BUILD/stamps/$1" ] || return 1
+	[ "$(cat "$BUILD/stamps/$1")" != "$2" ] || return 0
+	rm -f "$BUILD/stamps/$1"
+	return 1
 }
 
 stamp_set()
