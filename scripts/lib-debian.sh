@@ -45,36 +45,37 @@ debian_config()
 	kmake "$4" olddefconfig
 }
 
-# need_foreign_programs: this machine runs programs of $ARCH, if by an emulator.
-need_foreign_programs()
+# need_programs_of ARCHITECTURE: this machine runs programs of it, if by an emulator.
+need_programs_of()
 {
 	local binfmt=/proc/sys/fs/binfmt_misc
 
-	[ "$(debian_arch)" != "$(dpkg --print-architecture)" ] || return 0
+	[ "$1" != "$(dpkg --print-architecture)" ] || return 0
 	need_packages qemu-user-static binfmt-support
-	[ -e $binfmt/qemu-aarch64 ] || die "this machine runs no programs of $ARCH: there is no $binfmt/qemu-aarch64" "" \
+	[ -e $binfmt/qemu-aarch64 ] || die "this machine runs no programs of $1: there is no $binfmt/qemu-aarch64" "" \
 		"mount -t binfmt_misc binfmt_misc $binfmt; update-binfmts --import qemu-aarch64"
 }
 
-# debian_root VARIANT PACKAGE...: $DEBIAN_ROOT-VARIANT-$ARCH is a system of that release
-# and architecture which has these packages.
+# debian_root VARIANT ARCHITECTURES PACKAGE...: $DEBIAN_ROOT-VARIANT-$ARCH is a system of
+# that release which has these packages, of the first of the ARCHITECTURES, which stand
+# with commas, unless they say otherwise.
 debian_root()
 {
 	local root=$DEBIAN_ROOT-$1-$ARCH name=debian-root-$1-$ARCH mirror=${DEBIAN_MIRROR:-http://deb.debian.org/debian}
-	local stamp packages
+	local architectures=$2 stamp packages
 
-	shift
-	stamp=$(key "$DEBIAN_RELEASE" "$@")
+	shift 2
+	stamp=$(key "$DEBIAN_RELEASE" "$architectures" "$@")
 	! stamp_ok "$name" "$stamp" || [ ! -d "$root" ] || return 0
 	[ "$(id -u)" -eq 0 ] || die "mmdebstrap unpacks a system, and chroot enters it: only root can do that" "" "run it as root"
 	need_packages mmdebstrap
-	need_foreign_programs
+	need_programs_of "${architectures%%,*}"
 	need_space 2 "$BUILD"
 	say "unpacking a Debian $DEBIAN_RELEASE with $# packages"
 	rm -rf "$root" "$root.new"
 	packages=$(IFS=,; echo "$*")
 	mkdir -p "$(dirname "$root")"
-	logged "$name" mmdebstrap --mode=root --variant=minbase --architectures="$(debian_arch)" \
+	logged "$name" mmdebstrap --mode=root --variant=minbase --architectures="$architectures" \
 		--include="$packages" \
 		"$DEBIAN_RELEASE" "$root.new" "$mirror" "deb $mirror $KERNEL_SUITE main"
 	mv "$root.new" "$root"
