@@ -40,6 +40,7 @@
 #define MAX_STRINGS	256
 #define PORT_WAIT_MS	120000
 #define DRAIN_MS	200
+#define MAX_FILES	64
 
 static int verdict_fd = -1;
 
@@ -118,6 +119,9 @@ static char **read_strings(const char *path)
 	return list;
 }
 
+/* Which port a file is. */
+static const char *port_names[MAX_FILES];
+
 static int open_port_now(const char *name)
 {
 	const char *dir = "/sys/class/virtio-ports";
@@ -151,11 +155,25 @@ static int open_port(const char *name)
 	for (int ms = 0; ms < PORT_WAIT_MS; ms += 5) {
 		int fd = open_port_now(name);
 
-		if (fd >= 0)
+		if (fd >= MAX_FILES)
+			broken("too many files are open");
+		if (fd >= 0) {
+			port_names[fd] = name;
 			return fd;
+		}
 		usleep(5000);
 	}
 	broken("no channel named %s", name);
+}
+
+/* Its driver was taken from the device, and finds it again: the same port, a new file. */
+static void reopen_port(int fd)
+{
+	int again = open_port(port_names[fd]);
+
+	if (dup3(again, fd, O_CLOEXEC) < 0)
+		broken("cannot reopen a channel: %s", strerror(errno));
+	close(again);
 }
 
 static void write_all(int fd, const char *buf, size_t len)
@@ -163,7 +181,9 @@ static void write_all(int fd, const char *buf, size_t len)
 	while (len) {
 		ssize_t n = write(fd, buf, len);
 
-		if (n < 0 && errno != EINTR && errno != EAGAIN)
+		if (n < 0 && errno == ENODEV)
+			reopen_port(fd);
+		else if (n < 0 && errno != EINTR && errno != EAGAIN)
 			broken("cannot write to a channel: %s", strerror(errno));
 		if (n > 0) {
 			buf += n;
