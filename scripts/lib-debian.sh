@@ -48,17 +48,18 @@ debian_config()
 # need_programs_of ARCHITECTURE: this machine runs programs of it, if by an emulator.
 need_programs_of()
 {
-	local binfmt=/proc/sys/fs/binfmt_misc
+	local binfmt=/proc/sys/fs/binfmt_misc qemu=qemu-x86_64
 
 	[ "$1" != "$(dpkg --print-architecture)" ] || return 0
+	[ "$1" != arm64 ] || qemu=qemu-aarch64
 	need_packages qemu-user-static binfmt-support
-	[ -e $binfmt/qemu-aarch64 ] || die "this machine runs no programs of $1: there is no $binfmt/qemu-aarch64" "" \
-		"mount -t binfmt_misc binfmt_misc $binfmt; update-binfmts --import qemu-aarch64"
+	[ -e $binfmt/$qemu ] || die "this machine runs no programs of $1: there is no $binfmt/$qemu" "" \
+		"mount -t binfmt_misc binfmt_misc $binfmt; update-binfmts --import $qemu"
 }
 
 # debian_root VARIANT ARCHITECTURES PACKAGE...: $DEBIAN_ROOT-VARIANT-$ARCH is a system of
-# that release which has these packages, of the first of the ARCHITECTURES, which stand
-# with commas, unless they say otherwise.
+# that release which has these packages. ARCHITECTURES is a list with commas; a PACKAGE is
+# of the first one, unless its name has `:arch`.
 debian_root()
 {
 	local root=$DEBIAN_ROOT-$1-$ARCH name=debian-root-$1-$ARCH mirror=${DEBIAN_MIRROR:-http://deb.debian.org/debian}

@@ -302,12 +302,17 @@ key()
 	done | sha256sum | cut -d' ' -f1
 }
 
-# stamp_ok NAME KEY: was NAME finished, and from the same KEY? If from another one, forget
-# it: it will be made again, and may be left half made.
+# stamp_is NAME KEY: was NAME finished, and from the same KEY?
+stamp_is()
+{
+	[ -f "$BUILD/stamps/$1" ] && [ "$(cat "$BUILD/stamps/$1")" = "$2" ]
+}
+
+# stamp_ok NAME KEY: the same, for who makes NAME otherwise: it may be left half made then,
+# so a stamp of another KEY is forgotten.
 stamp_ok()
 {
-	[ -f "$BUILD/stamps/$1" ] || return 1
-	[ "$(cat "$BUILD/stamps/$1")" != "$2" ] || return 0
+	stamp_is "$1" "$2" && return
 	rm -f "$BUILD/stamps/$1"
 	return 1
 }
