@@ -308,8 +308,8 @@ stamp_is()
 	[ -f "$BUILD/stamps/$1" ] && [ "$(cat "$BUILD/stamps/$1")" = "$2" ]
 }
 
-# stamp_ok NAME KEY: the same, for who makes NAME otherwise: it may be left half made then,
-# so a stamp of another KEY is forgotten.
+# stamp_ok NAME KEY: the same, for a caller that makes NAME again if it was not. That may end
+# half-way, so the stamp of another KEY is removed before.
 stamp_ok()
 {
 	stamp_is "$1" "$2" && return
