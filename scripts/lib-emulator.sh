@@ -98,7 +98,7 @@ add_devices()
 {
 	local list=configs/devices/x86_64-softmmu/perf.mak
 
-	[ -f "$1/$list" ] || cp "$ROOT/emulator/$list" "$1/$list"
+	cmp -s "$ROOT/emulator/$list" "$1/$list" || cp "$ROOT/emulator/$list" "$1/$list"
 }
 
 emulator_configure()

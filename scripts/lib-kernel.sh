@@ -182,13 +182,14 @@ kernel_fragments()
 	kvm|rt)
 		echo "$c/$2.config"
 		[ ! -e "$c/$2-$ARCH.config" ] || echo "$c/$2-$ARCH.config" ;;
+	*jump-labels) echo "$c/jump-labels.config" ;;
 	esac
 	if [ "$2" = off ]; then
 		echo "$c/off.config"
 	elif has_simd_regs "$1"; then
 		echo "$c/simd_regs.config"
 	fi
-	if [ "${DEBUG:-}" ] && [ "$2" != base ]; then
+	if [ "${DEBUG:-}" ] && [[ $2 != base* ]]; then
 		echo "$c/debug.config"
 		[ ! -e "$c/debug-$ARCH.config" ] || echo "$c/debug-$ARCH.config"
 	fi
@@ -241,7 +242,7 @@ compiler_key()
 kernel_name()
 {
 	case ${DEBUG:+debug},$1 in
-	,*|*,base) echo "$ARCH-$1" ;;
+	,*|*,base*) echo "$ARCH-$1" ;;
 	debug,default) echo "$ARCH-debug" ;;
 	debug,*) echo "$ARCH-$1-debug" ;;
 	esac
@@ -272,12 +273,14 @@ build_image()
 	esac
 }
 
-# no_warnings LOG: a build that warned has failed.
+# no_warnings LOG OUT: a build that warned has failed. What it made in OUT goes: it
+# would not warn again.
 no_warnings()
 {
 	local line
 
 	line=$(grep -m1 -E '(^|[: ])[Ww]arning: ' "$1") || return 0
+	sed -nE 's/^ +(CC|AS|LD)( \[M\])? +//p' "$1" | (cd "$2" && xargs -r rm -f)
 	grep -E -A4 '(^|[: ])[Ww]arning: ' "$1" | head -n 20 | sed 's/^/    /' >&2
 	die "the compiler or linker warned: $line" "$1" "see the lines above"
 }
@@ -307,7 +310,7 @@ kernel_build()
 	say "building $label"
 	kernel_configure "$label" "$out" "$@"
 	logged "$label" build_image "$out"
-	no_warnings "$LOG/$label.log"
+	no_warnings "$LOG/$label.log" "$out"
 	finish_build "$label" "$stamp" "$(kernel_key "$tree" "$@")"
 	[ -z "${LEAN:-}" ] || find "$out" -name '*.o' -delete
 }

@@ -67,12 +67,24 @@ perf_make()
 		"${PERF_FLAGS[@]}" ${VARIANT_FLAGS[@]+"${VARIANT_FLAGS[@]}"} "$@"
 }
 
+# perf_compiler: clang for a variant that says so.
+perf_compiler()
+{
+	local flag compiler
+
+	compiler=$(user_prefix)gcc
+	for flag in ${VARIANT_FLAGS[@]+"${VARIANT_FLAGS[@]}"}; do
+		[[ $flag != CC=* ]] || compiler=${flag#CC=}
+	done
+	"$compiler" --version | head -n 1
+}
+
 # perf_key TREE: what a perf is made from, committed or not.
 perf_key()
 {
 	key "$ROOT/scripts/lib-perf.sh" "$(sysroot_contents)" "$(perf_commit_key "$1" HEAD)" \
 		"$(changes_key "$1" tools scripts arch include ':!tools/testing')" \
-		"$("$(user_prefix)gcc" --version | head -n 1)"
+		"$(perf_compiler)"
 }
 
 perf_commit_key()

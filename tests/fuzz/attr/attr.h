@@ -248,6 +248,8 @@ const char *judge(const struct event *event, const struct sample *sample);
 
 void report(const char *what, const struct event *event,
 	    const struct perf_event_header *header);
+void report_ring(const char *what, const struct ring *ring,
+		 const struct perf_event_header *header);
 void report_text(const char *what, const char *text);
 void print_summary(void);
 

@@ -79,14 +79,10 @@ static void add_where(const char *what)
 	    worker.index, worker.step);
 }
 
-void report(const char *what, const struct event *event,
-	    const struct perf_event_header *header)
+static void add_event(const struct event *event)
 {
 	const struct perf_event_attr *attr = &event->attr;
 
-	if (!is_new(what))
-		return;
-	add_where(what);
 	add("# %s event opened at step %u by %s: pid %d cpu %d flags %#lx id %llu\n",
 	    kind_names[event->kind], event->step, worker.root ? "root" : "nobody",
 	    event->pid, event->cpu, event->flags, event->id);
@@ -102,8 +98,39 @@ void report(const char *what, const struct event *event,
 	    attr->sample_simd_pred_reg_qwords, attr->sample_simd_pred_reg_user,
 	    attr->sample_simd_pred_reg_intr);
 	add_hex("attr", attr, sizeof(*attr));
+}
+
+static void add_record(const struct perf_event_header *header)
+{
 	add("# type %u misc %#x size %u\n", header->type, header->misc, header->size);
 	add_hex("record", header, header->size);
+}
+
+void report(const char *what, const struct event *event,
+	    const struct perf_event_header *header)
+{
+	if (!is_new(what))
+		return;
+	add_where(what);
+	add_event(event);
+	add_record(header);
+	print();
+}
+
+/* Of a record that can be any event's that has written to its ring */
+void report_ring(const char *what, const struct ring *ring,
+		 const struct perf_event_header *header)
+{
+	unsigned int i;
+
+	if (!is_new(what))
+		return;
+	add_where(what);
+	add_record(header);
+	add("# in a ring of %zu bytes that %u events have written to:\n", ring->size,
+	    ring->nr_events);
+	for (i = 0; i < ring->nr_events; i++)
+		add_event(ring->events[i]);
 	print();
 }
 

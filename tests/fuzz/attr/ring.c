@@ -162,8 +162,10 @@ static void check_record(struct ring *ring, const struct perf_event_header *head
 			error = other;
 		}
 	}
-	report(first ? error : "of none of the events of this ring",
-	       first ?: ring->events[0], header);
+	if (first)
+		report(error, first, header);
+	else
+		report_ring("of none of the events of this ring", ring, header);
 }
 
 /* Copies a record that may go over the end of the ring. */
@@ -190,12 +192,12 @@ static void check_range(struct ring *ring, __u64 begin, __u64 end, bool cut)
 	while (begin != end) {
 		header = get_record(ring, begin, sizeof(*header));
 		if (header->size < sizeof(*header) || header->size % 8) {
-			report("a size that no record has", ring->events[0], header);
+			report_ring("a size that no record has", ring, header);
 			return;
 		}
 		if (header->size > end - begin) {
 			if (!cut)
-				report("goes over the end", ring->events[0], header);
+				report_ring("goes over the end", ring, header);
 			return;
 		}
 		begin += header->size;

@@ -166,7 +166,7 @@ static void set_output(struct rand *r, struct slot *slot)
 	struct ring *ring = ring_of(to);
 
 	if (one_in(r, 8)) {
-		if (!ioctl(slot->fd, PERF_EVENT_IOC_SET_OUTPUT, -1))
+		if (!ioctl(slot->fd, PERF_EVENT_IOC_SET_OUTPUT, -1L))
 			ring_put(&slot->output);
 		return;
 	}
