@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The clocks of a group that is throttled while its task moves from CPU to CPU: each
+ * sample is of that task.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/perf_event.h>
+#include <sched.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "kselftest_harness.h"
+
+#define EVENTS		16
+#define RING_PAGES	64
+#define SECONDS		5
+
+static const struct {
+	const char *path, *value;
+} settings[] = {
+	/* The first is written before the second: 0 and 100 lock that. */
+	{ "/proc/sys/kernel/perf_cpu_time_max_percent", "25" },
+	{ "/proc/sys/kernel/perf_event_max_sample_rate", "1000" },
+};
+
+struct sample {
+	struct perf_event_header header;
+	uint32_t pid, tid;
+};
+
+FIXTURE(throttled_clock)
+{
+	char before[ARRAY_SIZE(settings)][32];
+	cpu_set_t cpus;
+	int fds[EVENTS];
+	struct perf_event_mmap_page *ring;
+	unsigned long samples, foreign, throttled;
+};
+
+FIXTURE_VARIANT(throttled_clock)
+{
+	uint64_t clock;
+};
+
+FIXTURE_VARIANT_ADD(throttled_clock, cpu) {
+	.clock = PERF_COUNT_SW_CPU_CLOCK,
+};
+
+FIXTURE_VARIANT_ADD(throttled_clock, task) {
+	.clock = PERF_COUNT_SW_TASK_CLOCK,
+};
+
+static bool set(const char *path, const char *value)
+{
+	int fd = open(path, O_WRONLY);
+	bool done = fd >= 0 && write(fd, value, strlen(value)) > 0;
+
+	if (fd >= 0)
+		close(fd);
+	return done;
+}
+
+static bool get(const char *path, char *value, size_t size)
+{
+	int fd = open(path, O_RDONLY);
+	ssize_t length = fd >= 0 ? read(fd, value, size - 1) : -1;
+
+	if (fd >= 0)
+		close(fd);
+	value[length > 0 ? length : 0] = '\0';
+	return length > 0;
+}
+
+/* The period of the first is the shortest: it is the one that is throttled. */
+static int open_clock(uint64_t clock, int nr, int leader)
+{
+	struct perf_event_attr attr = {
+		.type = PERF_TYPE_SOFTWARE,
+		.size = sizeof(attr),
+		.config = clock,
+		.sample_period = nr ? 150000 + nr * 70000 : 20000,
+		.sample_type = PERF_SAMPLE_TID,
+	};
+
+	return syscall(SYS_perf_event_open, &attr, 0, -1, leader, 0);
+}
+
+FIXTURE_SETUP(throttled_clock)
+{
+	ASSERT_EQ(0, sched_getaffinity(0, sizeof(self->cpus), &self->cpus));
+	if (CPU_COUNT(&self->cpus) < 2)
+		SKIP(return, "needs two CPUs");
+	for (unsigned int i = 0; i < ARRAY_SIZE(settings); i++) {
+		ASSERT_TRUE(get(settings[i].path, self->before[i], sizeof(self->before[i])));
+		if (!set(settings[i].path, settings[i].value))
+			SKIP(return, "cannot write to %s: %s", settings[i].path, strerror(errno));
+	}
+
+	self->fds[0] = open_clock(variant->clock, 0, -1);
+	ASSERT_LE(0, self->fds[0]);
+	self->ring = mmap(NULL, (RING_PAGES + 1) * sysconf(_SC_PAGESIZE),
+			  PROT_READ | PROT_WRITE, MAP_SHARED, self->fds[0], 0);
+	ASSERT_NE(MAP_FAILED, self->ring);
+	for (int i = 1; i < EVENTS; i++) {
+		self->fds[i] = open_clock(variant->clock, i, self->fds[0]);
+		ASSERT_LE(0, self->fds[i]);
+		ASSERT_EQ(0, ioctl(self->fds[i], PERF_EVENT_IOC_SET_OUTPUT, self->fds[0]));
+	}
+}
+
+FIXTURE_TEARDOWN(throttled_clock)
+{
+	for (int i = 0; i < EVENTS; i++)
+		if (self->fds[i] > 0)
+			close(self->fds[i]);
+	for (int i = ARRAY_SIZE(settings) - 1; i >= 0; i--)
+		if (self->before[i][0])
+			set(settings[i].path, self->before[i]);
+}
+
+/* Records are of whole words, and so is what the buffer ends with. */
+static void read_records(FIXTURE_DATA(throttled_clock) *self)
+{
+	uint64_t size = RING_PAGES * sysconf(_SC_PAGESIZE), tail = self->ring->data_tail;
+	uint64_t head = __atomic_load_n(&self->ring->data_head, __ATOMIC_ACQUIRE);
+	char *data = (char *)self->ring + sysconf(_SC_PAGESIZE);
+
+	while (tail < head) {
+		struct sample sample;
+
+		memcpy(&sample, data + tail % size, sizeof(uint64_t));
+		memcpy(&sample.pid, data + (tail + sizeof(uint64_t)) % size, sizeof(uint64_t));
+		if (sample.header.type == PERF_RECORD_SAMPLE) {
+			self->samples++;
+			self->foreign += (pid_t)sample.tid != gettid();
+		} else if (sample.header.type == PERF_RECORD_THROTTLE) {
+			self->throttled++;
+		}
+		tail += sample.header.size;
+	}
+	__atomic_store_n(&self->ring->data_tail, tail, __ATOMIC_RELEASE);
+}
+
+/* Runs on all CPUs in turn, each time for as long as some of the periods. */
+static void move_around(FIXTURE_DATA(throttled_clock) *self)
+{
+	time_t end = time(NULL) + SECONDS;
+	cpu_set_t one;
+
+	for (int cpu = 0; time(NULL) < end; cpu = (cpu + 1) % CPU_SETSIZE) {
+		if (!CPU_ISSET(cpu, &self->cpus))
+			continue;
+		CPU_ZERO(&one);
+		CPU_SET(cpu, &one);
+		sched_setaffinity(0, sizeof(one), &one);
+		for (volatile int i = rand() % 60000; i > 0; i--)
+			;
+		read_records(self);
+	}
+	sched_setaffinity(0, sizeof(self->cpus), &self->cpus);
+}
+
+TEST_F_TIMEOUT(throttled_clock, samples_its_task, 10 * SECONDS)
+{
+	move_around(self);
+	TH_LOG("%lu samples, throttled %lu times", self->samples, self->throttled);
+	EXPECT_LT(0UL, self->throttled);
+	EXPECT_EQ(0UL, self->foreign);
+}
+
+TEST_HARNESS_MAIN
