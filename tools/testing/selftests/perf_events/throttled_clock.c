@@ -37,13 +37,18 @@ struct sample {
 	uint32_t pid, tid;
 };
 
+/* The buffer of all events, and what was in it. */
+struct ring {
+	struct perf_event_mmap_page *page;
+	unsigned long samples, foreign, throttled;
+};
+
 FIXTURE(throttled_clock)
 {
 	char before[ARRAY_SIZE(settings)][32];
 	cpu_set_t cpus;
 	int fds[EVENTS];
-	struct perf_event_mmap_page *ring;
-	unsigned long samples, foreign, throttled;
+	struct ring ring;
 };
 
 FIXTURE_VARIANT(throttled_clock)
@@ -107,9 +112,9 @@ FIXTURE_SETUP(throttled_clock)
 
 	self->fds[0] = open_clock(variant->clock, 0, -1);
 	ASSERT_LE(0, self->fds[0]);
-	self->ring = mmap(NULL, (RING_PAGES + 1) * sysconf(_SC_PAGESIZE),
-			  PROT_READ | PROT_WRITE, MAP_SHARED, self->fds[0], 0);
-	ASSERT_NE(MAP_FAILED, self->ring);
+	self->ring.page = mmap(NULL, (RING_PAGES + 1) * sysconf(_SC_PAGESIZE),
+			       PROT_READ | PROT_WRITE, MAP_SHARED, self->fds[0], 0);
+	ASSERT_NE(MAP_FAILED, self->ring.page);
 	for (int i = 1; i < EVENTS; i++) {
 		self->fds[i] = open_clock(variant->clock, i, self->fds[0]);
 		ASSERT_LE(0, self->fds[i]);
@@ -128,11 +133,11 @@ FIXTURE_TEARDOWN(throttled_clock)
 }
 
 /* Records are of whole words, and so is what the buffer ends with. */
-static void read_records(FIXTURE_DATA(throttled_clock) *self)
+static void read_records(struct ring *ring)
 {
-	uint64_t size = RING_PAGES * sysconf(_SC_PAGESIZE), tail = self->ring->data_tail;
-	uint64_t head = __atomic_load_n(&self->ring->data_head, __ATOMIC_ACQUIRE);
-	char *data = (char *)self->ring + sysconf(_SC_PAGESIZE);
+	uint64_t size = RING_PAGES * sysconf(_SC_PAGESIZE), tail = ring->page->data_tail;
+	uint64_t head = __atomic_load_n(&ring->page->data_head, __ATOMIC_ACQUIRE);
+	char *data = (char *)ring->page + sysconf(_SC_PAGESIZE);
 
 	while (tail < head) {
 		struct sample sample;
@@ -140,41 +145,41 @@ static void read_records(FIXTURE_DATA(throttled_clock) *self)
 		memcpy(&sample, data + tail % size, sizeof(uint64_t));
 		memcpy(&sample.pid, data + (tail + sizeof(uint64_t)) % size, sizeof(uint64_t));
 		if (sample.header.type == PERF_RECORD_SAMPLE) {
-			self->samples++;
-			self->foreign += (pid_t)sample.tid != gettid();
+			ring->samples++;
+			ring->foreign += (pid_t)sample.tid != gettid();
 		} else if (sample.header.type == PERF_RECORD_THROTTLE) {
-			self->throttled++;
+			ring->throttled++;
 		}
 		tail += sample.header.size;
 	}
-	__atomic_store_n(&self->ring->data_tail, tail, __ATOMIC_RELEASE);
+	__atomic_store_n(&ring->page->data_tail, tail, __ATOMIC_RELEASE);
 }
 
 /* Runs on all CPUs in turn, each time for as long as some of the periods. */
-static void move_around(FIXTURE_DATA(throttled_clock) *self)
+static void move_around(const cpu_set_t *cpus, struct ring *ring)
 {
 	time_t end = time(NULL) + SECONDS;
 	cpu_set_t one;
 
 	for (int cpu = 0; time(NULL) < end; cpu = (cpu + 1) % CPU_SETSIZE) {
-		if (!CPU_ISSET(cpu, &self->cpus))
+		if (!CPU_ISSET(cpu, cpus))
 			continue;
 		CPU_ZERO(&one);
 		CPU_SET(cpu, &one);
 		sched_setaffinity(0, sizeof(one), &one);
 		for (volatile int i = rand() % 60000; i > 0; i--)
 			;
-		read_records(self);
+		read_records(ring);
 	}
-	sched_setaffinity(0, sizeof(self->cpus), &self->cpus);
+	sched_setaffinity(0, sizeof(*cpus), cpus);
 }
 
 TEST_F_TIMEOUT(throttled_clock, samples_its_task, 10 * SECONDS)
 {
-	move_around(self);
-	TH_LOG("%lu samples, throttled %lu times", self->samples, self->throttled);
-	EXPECT_LT(0UL, self->throttled);
-	EXPECT_EQ(0UL, self->foreign);
+	move_around(&self->cpus, &self->ring);
+	TH_LOG("%lu samples, throttled %lu times", self->ring.samples, self->ring.throttled);
+	EXPECT_LT(0UL, self->ring.throttled);
+	EXPECT_EQ(0UL, self->ring.foreign);
 }
 
 TEST_HARNESS_MAIN
