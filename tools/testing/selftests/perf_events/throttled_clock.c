@@ -54,6 +54,7 @@ FIXTURE(throttled_clock)
 FIXTURE_VARIANT(throttled_clock)
 {
 	uint64_t clock;
+	bool cycles;		/* lead the group */
 };
 
 FIXTURE_VARIANT_ADD(throttled_clock, cpu) {
@@ -62,6 +63,12 @@ FIXTURE_VARIANT_ADD(throttled_clock, cpu) {
 
 FIXTURE_VARIANT_ADD(throttled_clock, task) {
 	.clock = PERF_COUNT_SW_TASK_CLOCK,
+};
+
+/* An NMI throttles the clocks, where overflows of that event are NMIs. */
+FIXTURE_VARIANT_ADD(throttled_clock, cpu_by_cycles) {
+	.clock = PERF_COUNT_SW_CPU_CLOCK,
+	.cycles = true,
 };
 
 static bool set(const char *path, const char *value)
@@ -85,14 +92,13 @@ static bool get(const char *path, char *value, size_t size)
 	return length > 0;
 }
 
-/* The period of the first is the shortest: it is the one that is throttled. */
-static int open_clock(uint64_t clock, int nr, int leader)
+static int open_event(uint32_t type, uint64_t config, uint64_t period, int leader)
 {
 	struct perf_event_attr attr = {
-		.type = PERF_TYPE_SOFTWARE,
+		.type = type,
 		.size = sizeof(attr),
-		.config = clock,
-		.sample_period = nr ? 150000 + nr * 70000 : 20000,
+		.config = config,
+		.sample_period = period,
 		.sample_type = PERF_SAMPLE_TID,
 	};
 
@@ -110,13 +116,20 @@ FIXTURE_SETUP(throttled_clock)
 			SKIP(return, "cannot write to %s: %s", settings[i].path, strerror(errno));
 	}
 
-	self->fds[0] = open_clock(variant->clock, 0, -1);
+	/* The period of the first is the shortest: it is the one that is throttled. */
+	if (variant->cycles)
+		self->fds[0] = open_event(PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES, 20000, -1);
+	else
+		self->fds[0] = open_event(PERF_TYPE_SOFTWARE, variant->clock, 20000, -1);
+	if (self->fds[0] < 0 && variant->cycles)
+		SKIP(return, "no event counts cycles: %s", strerror(errno));
 	ASSERT_LE(0, self->fds[0]);
 	self->ring.page = mmap(NULL, (RING_PAGES + 1) * sysconf(_SC_PAGESIZE),
 			       PROT_READ | PROT_WRITE, MAP_SHARED, self->fds[0], 0);
 	ASSERT_NE(MAP_FAILED, self->ring.page);
 	for (int i = 1; i < EVENTS; i++) {
-		self->fds[i] = open_clock(variant->clock, i, self->fds[0]);
+		self->fds[i] = open_event(PERF_TYPE_SOFTWARE, variant->clock,
+					  150000 + i * 70000, self->fds[0]);
 		ASSERT_LE(0, self->fds[i]);
 		ASSERT_EQ(0, ioctl(self->fds[i], PERF_EVENT_IOC_SET_OUTPUT, self->fds[0]));
 	}
