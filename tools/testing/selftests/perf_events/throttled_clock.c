@@ -9,7 +9,6 @@
 #include <linux/perf_event.h>
 #include <sched.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -92,6 +91,13 @@ static bool get(const char *path, char *value, size_t size)
 	return length > 0;
 }
 
+static void restore_settings(char before[][32])
+{
+	for (int i = ARRAY_SIZE(settings) - 1; i >= 0; i--)
+		if (before[i][0])
+			set(settings[i].path, before[i]);
+}
+
 static int open_event(uint32_t type, uint64_t config, uint64_t period, int leader)
 {
 	struct perf_event_attr attr = {
@@ -110,12 +116,6 @@ FIXTURE_SETUP(throttled_clock)
 	ASSERT_EQ(0, sched_getaffinity(0, sizeof(self->cpus), &self->cpus));
 	if (CPU_COUNT(&self->cpus) < 2)
 		SKIP(return, "needs two CPUs");
-	for (unsigned int i = 0; i < ARRAY_SIZE(settings); i++) {
-		ASSERT_TRUE(get(settings[i].path, self->before[i], sizeof(self->before[i])));
-		if (!set(settings[i].path, settings[i].value))
-			SKIP(return, "cannot write to %s: %s", settings[i].path, strerror(errno));
-	}
-
 	/* The period of the first is the shortest: it is the one that is throttled. */
 	if (variant->cycles)
 		self->fds[0] = open_event(PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES, 20000, -1);
@@ -133,6 +133,18 @@ FIXTURE_SETUP(throttled_clock)
 		ASSERT_LE(0, self->fds[i]);
 		ASSERT_EQ(0, ioctl(self->fds[i], PERF_EVENT_IOC_SET_OUTPUT, self->fds[0]));
 	}
+
+	/* Last: where the setup ends early, no teardown takes them back. */
+	for (unsigned int i = 0; i < ARRAY_SIZE(settings); i++) {
+		int error;
+
+		if (get(settings[i].path, self->before[i], sizeof(self->before[i])) &&
+		    set(settings[i].path, settings[i].value))
+			continue;
+		error = errno;
+		restore_settings(self->before);
+		SKIP(return, "cannot change %s: %s", settings[i].path, strerror(error));
+	}
 }
 
 FIXTURE_TEARDOWN(throttled_clock)
@@ -140,9 +152,7 @@ FIXTURE_TEARDOWN(throttled_clock)
 	for (int i = 0; i < EVENTS; i++)
 		if (self->fds[i] > 0)
 			close(self->fds[i]);
-	for (int i = ARRAY_SIZE(settings) - 1; i >= 0; i--)
-		if (self->before[i][0])
-			set(settings[i].path, self->before[i]);
+	restore_settings(self->before);
 }
 
 /* Records are of whole words, and so is what the buffer ends with. */
