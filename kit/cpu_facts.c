@@ -7,8 +7,10 @@
  *
  * Lines of fields with tabs between:
  *	fact WHAT ANSWER
+ *
+ * With --may-sample nothing but why this program cannot have a sample with one vector
+ * register, and the status says whether it can.
  */
-#define _GNU_SOURCE
 #include <asm/perf_regs.h>
 #ifdef __x86_64__
 #include <cpuid.h>
@@ -399,8 +401,55 @@ static void ask_cpu(void)
 
 #endif
 
-int main(void)
+/* Why there would be nothing to check: better said once than by each test. */
+static int may_sample(void)
 {
+	struct perf_event_attr attr = simd_clock_attr();
+	struct simd_event event;
+	int err;
+
+	attr.exclude_kernel = 1;
+	attr.sample_type |= PERF_SAMPLE_REGS_INTR;
+	attr.sample_simd_regs_enabled = 1;
+	attr.sample_simd_vec_reg_qwords = 2;
+	attr.sample_simd_vec_reg_intr = 1;
+	attr.sample_simd_vec_reg_user = 1;
+	err = simd_event_open(&event, &attr, 0, -1, NULL);
+	switch (-err) {
+	case 0:
+		simd_event_close(&event);
+		return 0;
+	case E2BIG:
+	case EINVAL:
+		printf("this kernel's samples have no SIMD registers; to do: boot one with the series");
+		break;
+	case EOPNOTSUPP:
+		printf("this kernel is built without CONFIG_PERF_SIMD_REGS, or the CPU has no XSAVE");
+		break;
+	case ENOSYS:
+		printf("this kernel is built without CONFIG_PERF_EVENTS");
+		break;
+	case EACCES:
+	case EPERM:
+		printf("no samples for this user: kernel.perf_event_paranoid, a container or lockdown "
+		       "is against it; to do: run it as root of the machine");
+		break;
+	default:
+		printf("no samples here: %s", strerror(-err));
+		break;
+	}
+	return 2;
+}
+
+int main(int argc, char **argv)
+{
+	char answer[16];
+
+	if (argc > 1 && !strcmp(argv[1], "--may-sample"))
+		return may_sample();
+	simd_use_test_cpu();
+	snprintf(answer, sizeof(answer), "%d", simd_test_cpu());
+	fact("CPU that is sampled", NULL, answer);
 	simd_raise_memlock();
 	/* The rate cannot be set while there is no limit of time. */
 	simd_sysctl_set("kernel/perf_cpu_time_max_percent", 25);

@@ -14,10 +14,9 @@
  *					left the loop a quarter of the time
  *	not EVENT REGISTERS WHY
  */
-#define _GNU_SOURCE
 #include <errno.h>
 #include <linux/perf_event.h>
-#include <sched.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -59,14 +58,14 @@ static struct registers registers[] = {
 
 static const struct {
 	const char *name;
-	__u32 type;
-	__u64 config, period, shortest;
+	bool cycles;		/* of the PMU; else a clock */
+	__u64 period, shortest;
 	unsigned int precise;
 } kinds[] = {
-	{ "cpu-clock", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK, 50021, 10000, 0 },
-	{ "cycles", PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES, 100003, 500, 0 },
+	{ "cpu-clock", false, 50021, 10000, 0 },
+	{ "cycles", true, 100003, 500, 0 },
 #ifdef __x86_64__
-	{ "cycles:pp", PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES, 100003, 500, 2 },
+	{ "cycles:pp", true, 100003, 500, 2 },
 #endif
 };
 
@@ -157,9 +156,9 @@ static int open_event(struct simd_event *event, unsigned int kind, const struct 
 		      __u64 period)
 {
 	struct perf_event_attr attr = {
-		.type = kinds[kind].type,
+		.type = PERF_TYPE_SOFTWARE,
 		.size = sizeof(attr),
-		.config = kinds[kind].config,
+		.config = PERF_COUNT_SW_CPU_CLOCK,
 		.sample_period = period,
 		.precise_ip = kinds[kind].precise,
 		.sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_TIME,
@@ -174,6 +173,8 @@ static int open_event(struct simd_event *event, unsigned int kind, const struct 
 		.sample_simd_pred_reg_qwords = regs->pred_qwords,
 	};
 
+	if (kinds[kind].cycles)
+		simd_attr_hardware(&attr, PERF_COUNT_HW_CPU_CYCLES);
 	if (regs->gprs)
 		attr.sample_type |= PERF_SAMPLE_REGS_INTR;
 	return simd_event_open(event, &attr, 0, -1, NULL);
@@ -277,19 +278,10 @@ static void measure_rate(unsigned int kind, const struct registers *regs)
 		printf("rate\t%s\t%s\t%.0f\n", kinds[kind].name, regs->name, best);
 }
 
-/* Samples of one CPU, the last that there is; and no limit to their number. */
+/* Samples of one CPU, and no limit to their number */
 static void prepare_machine(void)
 {
-	cpu_set_t cpus, one;
-	int cpu;
-
-	if (!sched_getaffinity(0, sizeof(cpus), &cpus)) {
-		for (cpu = CPU_SETSIZE - 1; cpu > 0 && !CPU_ISSET(cpu, &cpus); cpu--)
-			;
-		CPU_ZERO(&one);
-		CPU_SET(cpu, &one);
-		sched_setaffinity(0, sizeof(one), &one);
-	}
+	simd_use_test_cpu();
 	simd_raise_memlock();
 	/* The rate cannot be set while there is no limit of time. */
 	simd_sysctl_set("kernel/perf_cpu_time_max_percent", 25);

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Judge the reports of check-machine.
 
-usage: check.py DIR ARCH; DIR has reports/right, reports/wrong and reports/nothing, and
+usage: check.py DIR ARCH; DIR has reports/right, user, wrong and nothing, and
 costs, which sample_cost printed where an instruction takes a nanosecond
 """
 import json
@@ -15,8 +15,8 @@ VECTORS = {'x86_64': 'YMM0-YMM15', 'arm64': 'Z0-Z31, P0-P15'}
 
 def main():
     reports = pathlib.Path(sys.argv[1]) / 'reports'
-    right, wrong, nothing = (json.loads((reports / name / 'report.json').read_text())
-                             for name in ('right', 'wrong', 'nothing'))
+    right, user, wrong, nothing = (json.loads((reports / name / 'report.json').read_text())
+                             for name in ('right', 'user', 'wrong', 'nothing'))
     problems = []
 
     def demand(what, is_so):
@@ -52,7 +52,13 @@ def main():
     demand('a verdict of wrong', wrong['verdict'] == 'wrong')
     demand('what is wrong', 'simd_regs_values: foreign 1' in wrong['failures'])
     demand('nothing checked', nothing['verdict'] == 'nothing checked')
-    demand('why', list(nothing['not_tested']) == ['such is life'])
+    demand('why: %s' % list(nothing['not_tested']),
+           [why.split(':')[0] for why in nothing['not_tested']] ==
+           ['such is life', 'too few samples in a minute'])
+    demand('a user has programs of its own checked, in user mode',
+           user['verdict'] == 'right' and user['samples'] >= 1000 and
+           user['machine']['user'] != '0' and
+           {'needs root', 'needs root, or kernel/perf_event_paranoid of 2 or less'} & set(user['not_tested']))
     for problem in problems:
         print('error: not so: ' + problem)
     print('# summary: %d samples, user side %s, intr side %s; instructions of a sample: %s' % (

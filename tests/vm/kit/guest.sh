@@ -1,13 +1,20 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# Runs in the guest: the kit as it is, with a program that finds a wrong value, without
-# root's rights, and without test programs.
+# Runs in the guest: the kit as it is, as root and as a user; stopped, and twice at once; with
+# a program that finds a wrong value, with some that find nothing, and without test programs.
 set -eu -o pipefail
 
 settings()
 {
-	grep . /proc/sys/kernel/perf_event_{paranoid,max_sample_rate} \
-		/proc/sys/kernel/perf_cpu_time_max_percent
+	grep . /proc/sys/kernel/perf_event_{paranoid,max_sample_rate,max_stack} \
+		/proc/sys/kernel/{perf_cpu_time_max_percent,kptr_restrict} \
+		/sys/devices/system/cpu/online
 	grep -c tracefs /proc/mounts || :
+}
+
+# What runs of the kit's programs
+running()
+{
+	readlink /proc/[0-9]*/exe | grep '/kit/' || :
 }
 
 # expect STATUS CMD...
@@ -20,11 +27,38 @@ expect()
 	[ $rc -eq "$want" ] || { echo "error: status $rc, not $want: $*" >&2; exit 1; }
 }
 
+# As the owner of the machine has left it
+echo 0 > /sys/devices/system/cpu/cpu1/online
+echo 2 > /proc/sys/kernel/kptr_restrict
 before=$(settings)
-expect 0 kit/check-machine --minutes 1 --out reports/right
-[ "$(settings)" = "$before" ] || { echo "error: settings changed: $(settings)" >&2; exit 1; }
 
-rm kit/sample_cost
+unchanged()
+{
+	[ "$(settings)" = "$before" ] || { echo "error: settings changed: $(settings)" >&2; exit 1; }
+}
+
+expect 0 kit/check-machine --minutes 1 --hotplug --out reports/right
+unchanged
+
+kit/check-machine --out reports/stopped > /dev/null &
+until [ -e reports/stopped/log/simd_regs_values.log ]; do sleep 1; done
+expect 2 kit/check-machine --out reports/second
+sleep 3
+kill -TERM $!
+expect 130 wait $!
+unchanged
+sleep 1
+[ -z "$(running)" ] || { echo "error: still running: $(running)" >&2; exit 1; }
+
+# Only user mode, and no settings
+chmod a+x /root
+mkdir -m 777 reports/user
+(ulimit -l 8192
+ SIMD_SAMPLES=100 expect 0 setpriv --reuid 65534 --regid 65534 --clear-groups \
+	kit/check-machine --minutes 1 --out reports/user)
+unchanged
+
+printf '%s\n' '#!/bin/sh' > kit/sample_cost
 # In each program's place one that says what a test says of a foreign value
 for program in kit/simd_regs*; do
 	printf '%s\n' '#!/bin/sh' 'echo "1..1"' 'echo 99 > /proc/sys/kernel/perf_event_max_sample_rate' \
@@ -32,11 +66,13 @@ for program in kit/simd_regs*; do
 		'echo "ok 1 x"' > "$program"
 done
 expect 1 kit/check-machine --out reports/wrong > /dev/null
-[ "$(settings)" = "$before" ] || { echo "error: settings changed: $(settings)" >&2; exit 1; }
+unchanged
 printf '%s\n' '#!/bin/sh' 'echo "ok 1 x # SKIP such is life"' > skip
 for program in kit/simd_regs* kit/sample_size kit/code_page_size; do
 	cp skip "$program"
 done
+# Samples that do not come are not wrong.
+printf '%s\n' '#!/bin/sh' 'echo "# x.h:1:x:Expected 0 (0) == err (-62)"' 'echo "not ok 1 x"' 'exit 1' > kit/simd_regs_tasks
 expect 2 kit/check-machine --out reports/nothing > /dev/null
 expect 2 kit/check-machine --minutes some
 rm kit/simd_regs_values

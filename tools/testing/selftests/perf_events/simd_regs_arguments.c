@@ -221,7 +221,7 @@ TEST_F_TIMEOUT(arguments, function, MAX_SECONDS + 30)
 		c->pid = fork();
 		ASSERT_LE(0, c->pid);
 		if (!c->pid)
-			call_forever(c->seed, simd_run_cpu());
+			call_forever(c->seed, simd_test_cpu());
 		ASSERT_EQ(0, simd_event_open(&c->event, &attr, c->pid, -1, NULL));
 		ASSERT_EQ(0, simd_event_enable(&c->event));
 	}

@@ -6,8 +6,9 @@
 #include <asm/perf_regs.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <glob.h>
 #include <linux/capability.h>
-#include <linux/sched.h>
+#include <sched.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,7 +22,10 @@
 #include "simd_regs_event.h"
 #include "simd_regs_record.h"
 
-#define RING_PAGES	4096
+#define RING_SIZE	(16 << 20)
+/* An ordinary user may have three of these. */
+#define SMALL_RING_SIZE	(128 << 10)
+#define PMUS		"/sys/bus/event_source/devices/*/cpus"
 
 /* Races want many samples more than tasks that get on, a slow kernel the reverse. */
 static __u64 period(const char *variable, __u64 usual)
@@ -29,6 +33,90 @@ static __u64 period(const char *variable, __u64 usual)
 	const char *value = getenv(variable);
 
 	return value ? strtoull(value, NULL, 0) : usual;
+}
+
+int simd_test_cpu(void)
+{
+	static int last = -1;
+	cpu_set_t set;
+	int cpu;
+
+	/* Tests leave that CPU to others later on. */
+	if (last >= 0 || sched_getaffinity(0, sizeof(set), &set))
+		return last;
+	for (cpu = 0; cpu < CPU_SETSIZE; cpu++) {
+		if (CPU_ISSET(cpu, &set))
+			last = cpu;
+	}
+	return last;
+}
+
+void simd_use_test_cpu(void)
+{
+	cpu_set_t one;
+
+	CPU_ZERO(&one);
+	CPU_SET(simd_test_cpu(), &one);
+	sched_setaffinity(0, sizeof(one), &one);
+}
+
+/* A list is one like 0-3,8. */
+static bool list_has(const char *list, int cpu)
+{
+	int first, last, len;
+
+	while (sscanf(list, "%d%n", &first, &len) == 1) {
+		list += len;
+		last = first;
+		if (sscanf(list, "-%d%n", &last, &len) == 1)
+			list += len;
+		if (cpu >= first && cpu <= last)
+			return true;
+		if (*list++ != ',')
+			break;
+	}
+	return false;
+}
+
+static bool read_line(const char *path, char *line, int size)
+{
+	FILE *file = fopen(path, "r");
+	bool ok;
+
+	if (!file)
+		return false;
+	ok = fgets(line, size, file);
+	fclose(file);
+	return ok;
+}
+
+/* The type of the PMU that has @cpu and says so; 0 where all CPUs have the same */
+static __u64 pmu_of(int cpu)
+{
+	char line[4096];
+	__u64 type = 0;
+	glob_t pmus;
+	size_t i;
+
+	if (glob(PMUS, 0, NULL, &pmus))
+		return 0;
+	for (i = 0; i < pmus.gl_pathc && !type; i++) {
+		char *path = pmus.gl_pathv[i];
+
+		if (!read_line(path, line, sizeof(line)) || !list_has(line, cpu))
+			continue;
+		strcpy(strrchr(path, '/') + 1, "type");	/* as long as "cpus" */
+		if (read_line(path, line, sizeof(line)))
+			type = strtoull(line, NULL, 0);
+	}
+	globfree(&pmus);
+	return type;
+}
+
+void simd_attr_hardware(struct perf_event_attr *attr, __u64 event)
+{
+	attr->type = PERF_TYPE_HARDWARE;
+	attr->config = pmu_of(simd_test_cpu()) << PERF_PMU_TYPE_SHIFT | event;
 }
 
 struct perf_event_attr simd_clock_attr(void)
@@ -53,8 +141,7 @@ struct perf_event_attr simd_cycles_attr(void)
 {
 	struct perf_event_attr attr = simd_clock_attr();
 
-	attr.type = PERF_TYPE_HARDWARE;
-	attr.config = PERF_COUNT_HW_CPU_CYCLES;
+	simd_attr_hardware(&attr, PERF_COUNT_HW_CPU_CYCLES);
 	attr.sample_period = period("SIMD_CYCLES", 50021);
 	return attr;
 }
@@ -66,10 +153,19 @@ int simd_perf_event_open(struct perf_event_attr *attr, pid_t pid, int cpu,
 		       PERF_FLAG_FD_CLOEXEC);
 }
 
+static int map_ring(struct simd_event *event, size_t size)
+{
+	size_t page = sysconf(_SC_PAGESIZE);
+
+	event->size = size;
+	event->map = mmap(NULL, size + page, PROT_READ | PROT_WRITE, MAP_SHARED, event->fd, 0);
+	return event->map == MAP_FAILED ? -errno : 0;
+}
+
 int simd_event_open(struct simd_event *event, struct perf_event_attr *attr,
 		    pid_t pid, int cpu, const struct simd_event *leader)
 {
-	size_t page = sysconf(_SC_PAGESIZE);
+	int err;
 
 	memset(event, 0, sizeof(*event));
 	event->fd = simd_perf_event_open(attr, pid, cpu, leader ? leader->fd : -1);
@@ -77,16 +173,12 @@ int simd_event_open(struct simd_event *event, struct perf_event_attr *attr,
 		return -errno;
 
 	event->backward = attr->write_backward;
-	event->size = RING_PAGES * page;
-	event->map = mmap(NULL, event->size + page, PROT_READ | PROT_WRITE,
-			  MAP_SHARED, event->fd, 0);
-	if (event->map == MAP_FAILED) {
-		int err = -errno;
-
+	err = map_ring(event, RING_SIZE);
+	if (err == -EPERM)
+		err = map_ring(event, SMALL_RING_SIZE);
+	if (err)
 		close(event->fd);
-		return err;
-	}
-	return 0;
+	return err;
 }
 
 void simd_event_close(struct simd_event *event)

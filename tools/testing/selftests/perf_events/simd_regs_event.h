@@ -27,11 +27,24 @@ typedef void simd_record_fn(const struct perf_event_header *header, void *arg);
 struct perf_event_attr simd_clock_attr(void);
 /* The same for the hardware's cycles, with a period in cycles */
 struct perf_event_attr simd_cycles_attr(void);
+/*
+ * Makes it the hardware event PERF_COUNT_HW_@event, of the PMU that simd_test_cpu()
+ * has: CPUs of two kinds have one each.
+ */
+void simd_attr_hardware(struct perf_event_attr *attr, __u64 event);
+
+/* The CPU that is sampled, the last one that the program may use */
+int simd_test_cpu(void);
+/* Keeps the program on that CPU. */
+void simd_use_test_cpu(void);
 
 int simd_perf_event_open(struct perf_event_attr *attr, pid_t pid, int cpu,
 			 int group_fd);
 
-/* 0 or a negative errno. The event is off until simd_event_enable(). */
+/*
+ * 0 or a negative errno. The event is off until simd_event_enable(). Its buffer is
+ * smaller for who may not lock much memory.
+ */
 int simd_event_open(struct simd_event *event, struct perf_event_attr *attr,
 		    pid_t pid, int cpu, const struct simd_event *leader);
 void simd_event_close(struct simd_event *event);

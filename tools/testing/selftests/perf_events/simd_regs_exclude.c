@@ -235,7 +235,7 @@ static void walk_one(struct __test_metadata *_metadata, struct walk *walk,
 		 attr->exclude_host ? " host" : "", attr->exclude_guest ? " guest" : "");
 
 	simd_event_close(&run->events[0]);
-	ASSERT_EQ(0, simd_event_open(&run->events[0], attr, -1, simd_run_cpu(), NULL))
+	ASSERT_EQ(0, simd_event_open(&run->events[0], attr, -1, simd_test_cpu(), NULL))
 		TH_LOG("%s", name);
 	ASSERT_EQ(0, simd_event_enable(&run->events[0]));
 

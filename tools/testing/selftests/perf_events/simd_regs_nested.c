@@ -149,7 +149,7 @@ static struct perf_event_attr outer_attr(const struct kind *kind)
 
 #ifndef __aarch64__
 	if (!kind->clock) {
-		attr.config = PERF_COUNT_HW_INSTRUCTIONS;
+		simd_attr_hardware(&attr, PERF_COUNT_HW_INSTRUCTIONS);
 		attr.sample_period = attr.sample_period * 2 / 5;
 	}
 #endif
@@ -172,8 +172,7 @@ static struct perf_event_attr inner_attr(const struct kind *kind)
 		attr.sample_period = 1;
 	} else {
 		/* With a fixed period and no wakeups, records wait in the buffer. */
-		attr.type = PERF_TYPE_HARDWARE;
-		attr.config = PERF_COUNT_HW_CPU_CYCLES;
+		simd_attr_hardware(&attr, PERF_COUNT_HW_CPU_CYCLES);
 		attr.sample_period = simd_cycles_attr().sample_period / 50 + 9;
 		attr.precise_ip = 2;
 		attr.watermark = 1;

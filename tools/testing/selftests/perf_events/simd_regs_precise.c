@@ -37,16 +37,6 @@ static const struct asked *find_asked(const char *cls)
 	return a;
 }
 
-/* The event, with no other registers than the marker's */
-static struct perf_event_attr precise_attr(__u64 config, unsigned int precise)
-{
-	struct perf_event_attr attr = simd_cycles_attr();
-
-	attr.config = config;
-	attr.precise_ip = precise;
-	return attr;
-}
-
 /*
  * No samples of the kernel. AMD's IBS, which cycles:p is there, refuses that
  * unless it is asked to drop them: swfilt, bit 0 of config2.
@@ -56,6 +46,18 @@ static void exclude_kernel(struct perf_event_attr *attr)
 	attr->exclude_kernel = 1;
 	if (!access("/sys/bus/event_source/devices/ibs_op/format/swfilt", F_OK))
 		attr->config2 |= 1;
+}
+
+/* The event, with no other registers than the marker's */
+static struct perf_event_attr precise_attr(__u64 config, unsigned int precise)
+{
+	struct perf_event_attr attr = simd_cycles_attr();
+
+	simd_attr_hardware(&attr, config);
+	attr.precise_ip = precise;
+	if (geteuid())
+		exclude_kernel(&attr);
+	return attr;
 }
 
 static void ask(struct perf_event_attr *attr, const struct asked *a, bool intr, bool user)
@@ -296,10 +298,11 @@ static const struct asked *find_class(bool recorded)
 
 FIXTURE_SETUP(precise)
 {
+	const char *refused = simd_run_refused(variant->scope, variant->privileged);
 	const struct asked *a;
 
-	if (geteuid())
-		SKIP(return, "needs root");
+	if (refused)
+		SKIP(return, "%s", refused);
 	if (!have_precise())
 		SKIP(return, "no precise events");
 
@@ -368,7 +371,7 @@ TEST_F_TIMEOUT(precise, syscalls, SIMD_TEST_SECONDS)
 					   SIMD_DO_SYSCALLS);
 
 	w->spin = spin_for(&self->run->attr, 200);
-	if (!variant->user_mode_only) {
+	if (!self->run->attr.exclude_kernel) {
 		simd_run_demand(self->run, user[1].exact, 1);
 		if (!variant->not_recorded)
 			simd_run_demand(self->run, intr[1].exact, 1);
@@ -397,7 +400,7 @@ TEST_F_TIMEOUT(precise, three_processes, SIMD_TEST_SECONDS)
 		w->spin = spin_for(&self->run->attr, 100 * (i + 1));
 		w->rounds = 1;
 	}
-	if (!variant->user_mode_only)
+	if (!self->run->attr.exclude_kernel)
 		simd_run_demand(self->run, user[1].exact, 1);
 	if (!start_run(_metadata, self->run))
 		return;

@@ -8,9 +8,11 @@
 #include <libgen.h>
 #include <limits.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -60,12 +62,31 @@ static void settings_restore(const struct simd_settings *saved)
 		set_rate(saved->sample_rate, saved->cpu_time_limit);
 }
 
+const char *simd_run_refused(enum simd_scope scope, bool privileged)
+{
+	struct perf_event_attr attr = simd_clock_attr();
+	int fd;
+
+	if (!geteuid())
+		return NULL;
+	if (privileged || scope != SIMD_EACH_TASK)
+		return "needs root";
+	attr.exclude_kernel = 1;
+	fd = simd_perf_event_open(&attr, 0, -1, -1);
+	if (fd < 0)
+		return "needs root, or kernel/perf_event_paranoid of 2 or less";
+	close(fd);
+	return NULL;
+}
+
 struct simd_run *simd_run_new(enum simd_scope scope, bool privileged, int paranoid)
 {
 	struct simd_run *run = calloc(1, sizeof(*run));
 
 	if (!run)
 		abort();
+	/* Nobody is left to judge it, and its settings may be put back by who ended that. */
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	settings_change(&run->saved, paranoid);
 	run->attr = simd_clock_attr();
 	simd_attr_parts(&run->attr, simd_class_find("all")->parts);
@@ -92,24 +113,6 @@ void simd_run_use_cycles(struct simd_run *run)
 	run->attr.sample_period = cycles.sample_period;
 }
 
-int simd_run_cpu(void)
-{
-	static int last = -1;
-	cpu_set_t set;
-	int cpu, first = -1;
-
-	if (last >= 0 || sched_getaffinity(0, sizeof(set), &set))
-		return last;
-	for (cpu = 0; cpu < CPU_SETSIZE; cpu++) {
-		if (!CPU_ISSET(cpu, &set))
-			continue;
-		if (first < 0)
-			first = cpu;
-		last = cpu;
-	}
-	return last;
-}
-
 /* Leaves the workers' CPU to the workers. */
 static void keep_off(int cpu)
 {
@@ -132,7 +135,7 @@ struct simd_worker *simd_run_add(struct simd_run *run, __u16 seed, unsigned int 
 	w->nr_phases = 16;
 	w->spin = 2000;
 	w->rounds = 4;
-	w->cpu = simd_run_cpu();
+	w->cpu = simd_test_cpu();
 	return w;
 }
 
@@ -185,7 +188,7 @@ static int open_event(struct simd_run *run, pid_t pid, int cpu)
 static int open_events(struct simd_run *run)
 {
 	unsigned int i;
-	int cpu, err;
+	int err;
 
 	if (run->scope == SIMD_EACH_TASK) {
 		for (i = 0; i < (run->nr_sampled ?: run->nr_workers); i++) {
@@ -195,16 +198,13 @@ static int open_events(struct simd_run *run)
 		}
 		return 0;
 	}
-	for (cpu = 0; cpu < SIMD_RUN_EVENTS; cpu++) {
-		if (run->workers[0].cpu >= 0 && run->workers[0].cpu != cpu)
-			continue;
-		err = open_event(run, -1, cpu);
-		if (err == -ENODEV && run->nr_events)
-			break;
-		if (err)
-			return failed(run, "perf_event_open of a CPU", err);
-	}
-	return 0;
+	err = open_event(run, -1, simd_test_cpu());
+	return err ? failed(run, "perf_event_open of a CPU", err) : 0;
+}
+
+bool simd_run_has_kernel(const struct simd_run *run)
+{
+	return run->container || !geteuid();
 }
 
 /* The number that the environment asks for; no demand is for more than that. */
@@ -227,6 +227,8 @@ int simd_run_start(struct simd_run *run)
 
 	if (samples)
 		set_samples(run, strtoul(samples, NULL, 0));
+	if (!simd_run_has_kernel(run))
+		run->attr.exclude_kernel = 1;
 	run->check.attr = &run->attr;
 	run->check.privileged = run->privileged;
 	simd_check_add_task(&run->check, getpid(), SIMD_EXEMPT);

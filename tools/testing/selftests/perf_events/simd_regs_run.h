@@ -13,13 +13,13 @@
 #include "simd_regs_event.h"
 #include "simd_regs_worker.h"
 
-#define SIMD_RUN_EVENTS		8
+#define SIMD_RUN_EVENTS		SIMD_MAX_WORKERS
 #define SIMD_RUN_DEMANDS	8
 
 /* How the workers are sampled */
 enum simd_scope {
 	SIMD_EACH_TASK,		/* an event for each worker */
-	SIMD_EACH_CPU,		/* an event for the CPU, or for all if not pinned */
+	SIMD_EACH_CPU,		/* an event for the CPU that they share */
 };
 
 /* System settings that a run changes, and changes back */
@@ -58,8 +58,14 @@ struct simd_run {
 };
 
 /*
- * A run of cpu-clock with all registers that the CPU has, of both sides. Needs
- * root; until simd_run_free() the system has the setting perf_event_paranoid=@paranoid.
+ * Why this process may not do such a run, NULL if it may. Without root it may sample its
+ * own tasks in user mode, if the system lets it.
+ */
+const char *simd_run_refused(enum simd_scope scope, bool privileged);
+
+/*
+ * A run of cpu-clock with all registers that the CPU has, of both sides. If it is root's,
+ * the system has the setting perf_event_paranoid=@paranoid until simd_run_free().
  */
 struct simd_run *simd_run_new(enum simd_scope scope, bool privileged, int paranoid);
 void simd_run_free(struct simd_run *run);
@@ -83,10 +89,13 @@ void simd_attr_parts(struct perf_event_attr *attr, unsigned int parts);
 void simd_run_add_demand(struct simd_run *run, size_t count, unsigned long at_least,
 			 const char *name);
 
-/* The CPU for the workers; the test itself keeps to another if there is one. */
-int simd_run_cpu(void);
+/* Whether hits in the kernel are sampled, as they are for root */
+bool simd_run_has_kernel(const struct simd_run *run);
 
-/* A worker to start with, that loads all registers that the CPU has */
+/*
+ * A worker to start with, that loads all registers that the CPU has, on simd_test_cpu(); the
+ * test itself keeps to another one if there is one.
+ */
 struct simd_worker *simd_run_add(struct simd_run *run, __u16 seed, unsigned int what);
 
 /* The path of a program that is beside the test, NULL if it cannot be told; not freed */

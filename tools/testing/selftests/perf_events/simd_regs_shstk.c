@@ -54,6 +54,7 @@ TEST(is_that_of_the_hit)
 	struct simd_event event;
 	long err;
 
+	simd_use_test_cpu();
 	/* Its records may wait in the buffer, as far as the registers let them. */
 	seen.attr.precise_ip = 2;
 	seen.attr.exclude_kernel = 1;

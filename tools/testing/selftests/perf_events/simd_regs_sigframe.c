@@ -172,8 +172,7 @@ FIXTURE_SETUP(sigframe)
 	sig.cls = simd_class_find("all");
 
 	if (!variant->clock) {
-		attr.type = PERF_TYPE_HARDWARE;
-		attr.config = PERF_COUNT_HW_INSTRUCTIONS;
+		simd_attr_hardware(&attr, PERF_COUNT_HW_INSTRUCTIONS);
 		attr.sample_period = 499;
 		attr.exclude_user = 1;
 	} else {

@@ -290,10 +290,11 @@ static void ask_for(struct perf_event_attr *attr, unsigned int qwords, __u64 vec
 
 FIXTURE_SETUP(sve)
 {
+	const char *refused = simd_run_refused(SIMD_EACH_TASK, false);
 	unsigned int qwords;
 
-	if (geteuid())
-		SKIP(return, "needs root");
+	if (refused)
+		SKIP(return, "%s", refused);
 	if (!have_class(variant->cls) || !have_sve())
 		SKIP(return, "this CPU has no %s", variant->cls);
 	if (variant->preds == FFR && !have_ffr())
@@ -372,7 +373,7 @@ TEST_F_TIMEOUT(sve, values, SIMD_TEST_SECONDS)
 	 * Only system calls lose registers, and an interrupt that waits for the end of
 	 * a trap seldom hits one.
 	 */
-	if (variant->what == SIMD_DO_TRAP)
+	if (variant->what == SIMD_DO_TRAP && simd_run_has_kernel(self->run))
 		simd_run_demand(self->run, user[1].exact_of[SIMD_P_FFR], 3);
 	if (variant->vls)
 		w->more_calls = change_vls;

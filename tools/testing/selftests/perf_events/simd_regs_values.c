@@ -61,8 +61,10 @@ FIXTURE_VARIANT_ADD(values, cycles_cpu_privileged)
 
 FIXTURE_SETUP(values)
 {
-	if (geteuid())
-		SKIP(return, "needs root");
+	const char *refused = simd_run_refused(variant->scope, variant->privileged);
+
+	if (refused)
+		SKIP(return, "%s", refused);
 	self->run = simd_run_new(variant->scope, variant->privileged, 0);
 	if (variant->parts) {
 		unsigned int missing = variant->parts & ~simd_class_find("all")->parts;
@@ -325,10 +327,11 @@ FIXTURE_VARIANT_ADD(shapes, egprs)
 
 FIXTURE_SETUP(shapes)
 {
+	const char *refused = simd_run_refused(SIMD_EACH_TASK, false);
 	struct perf_event_attr *attr;
 
-	if (geteuid())
-		SKIP(return, "needs root");
+	if (refused)
+		SKIP(return, "%s", refused);
 	self->run = simd_run_new(SIMD_EACH_TASK, false, 0);
 	attr = &self->run->attr;
 	*attr = simd_clock_attr();
