@@ -217,7 +217,7 @@ static void set_worker(struct simd_worker *w, enum source source)
 
 FIXTURE_SETUP(probes)
 {
-	struct perf_event_attr *attr;
+	struct perf_event_attr attr;
 	int err, fd;
 
 	if (geteuid())
@@ -228,19 +228,21 @@ FIXTURE_SETUP(probes)
 	ASSERT_NE(MAP_FAILED, written);
 
 	self->run = simd_run_new(variant->scope, true, 0);
-	attr = &self->run->attr;
-	err = source_attr(attr, variant->source);
-	if (err)
-		SKIP(return, "no such event here: %s", strerror(-err));
-	self->run->min_samples = variant->source == MIGRATION ? MIN_MIGRATIONS : MIN_SAMPLES;
-	self->run->max_seconds = MAX_SECONDS;
-
+	attr = self->run->attr;
+	err = source_attr(&attr, variant->source);
 	/* Without registers it has to be there; then it has to be with them. */
-	fd = simd_perf_event_open(attr, 0, -1, -1);
-	if (fd < 0 && errno != EOPNOTSUPP)
-		SKIP(return, "no such event here: %s", strerror(errno));
+	fd = err ? -1 : simd_perf_event_open(&attr, 0, -1, -1);
+	if (fd < 0 && !err && errno != EOPNOTSUPP)
+		err = -errno;
+	if (err) {
+		simd_run_free(self->run);
+		SKIP(return, "no such event here: %s", strerror(-err));
+	}
 	EXPECT_LE(0, fd);
 	close(fd);
+	self->run->attr = attr;
+	self->run->min_samples = variant->source == MIGRATION ? MIN_MIGRATIONS : MIN_SAMPLES;
+	self->run->max_seconds = MAX_SECONDS;
 }
 
 FIXTURE_TEARDOWN(probes)
