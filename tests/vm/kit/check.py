@@ -16,7 +16,7 @@ VECTORS = {'x86_64': 'YMM0-YMM15', 'arm64': 'Z0-Z31, P0-P15'}
 def main():
     reports = pathlib.Path(sys.argv[1]) / 'reports'
     right, user, wrong, nothing = (json.loads((reports / name / 'report.json').read_text())
-                             for name in ('right', 'user', 'wrong', 'nothing'))
+                                   for name in ('right', 'user', 'wrong', 'nothing'))
     problems = []
 
     def demand(what, is_so):
