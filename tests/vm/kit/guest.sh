@@ -40,7 +40,13 @@ unchanged()
 expect 0 kit/check-machine --minutes 1 --hotplug --out reports/right
 unchanged
 
-kit/check-machine --minutes 1 --out reports/stopped > /dev/null &
+# In one program's place a shell that starts others all the time, which change a setting
+mkfifo never
+echo 'while :; do (echo 0 > /proc/sys/kernel/perf_event_paranoid; read -rt 60) <> never & read -rt 0.05 <> never; done' \
+	> starts
+mv kit/simd_regs_values .
+cp "$(type -P bash)" kit/simd_regs_values
+BASH_ENV=$PWD/starts kit/check-machine --minutes 1 --out reports/stopped > /dev/null &
 until [ -e reports/stopped/log/simd_regs_values.log ]; do sleep 1; done
 expect 2 kit/check-machine --out reports/second
 sleep 3
@@ -48,6 +54,7 @@ kill -TERM $!
 expect 130 wait $!
 unchanged
 [ -z "$(running)" ] || { echo "error: still running: $(running)" >&2; exit 1; }
+mv simd_regs_values kit
 
 # Only user mode, and no settings
 chmod a+x /root
