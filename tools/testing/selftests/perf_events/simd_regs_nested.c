@@ -173,7 +173,7 @@ static struct perf_event_attr inner_attr(const struct kind *kind)
 	} else {
 		/* With a fixed period and no wakeups, records wait in the buffer. */
 		simd_attr_hardware(&attr, PERF_COUNT_HW_CPU_CYCLES);
-		attr.sample_period = simd_cycles_attr().sample_period / 50 + 9;
+		attr.sample_period = simd_cycles_attr().sample_period / 20 + 9;
 		attr.precise_ip = 2;
 		attr.watermark = 1;
 		attr.wakeup_watermark = 1 << 20;
