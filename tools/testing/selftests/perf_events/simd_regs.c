@@ -475,7 +475,8 @@ TEST(record_layout)
 		EXPECT_EQ(NULL, check.error)
 			TH_LOG("%s, precise_ip %u: %s", row->name, attr.precise_ip, check.error);
 		EXPECT_LE(20U, check.samples)
-			TH_LOG("%s, precise_ip %u: %u samples", row->name, attr.precise_ip, check.samples);
+			TH_LOG("%s, precise_ip %u: %u samples", row->name, attr.precise_ip,
+			       check.samples);
 	}
 }
 
