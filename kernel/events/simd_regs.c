@@ -43,6 +43,7 @@
 #include <linux/perf_simd_regs.h>
 #include <linux/rcupdate.h>
 #include <linux/slab.h>
+#include <linux/trace_events.h>
 
 #include "simd_regs.h"
 
@@ -58,6 +59,15 @@ bool perf_event_wants_simd_regs(struct perf_event *event)
 	return arch_perf_wants_simd_regs(event);
 }
 
+static bool is_uprobe(const struct perf_event *event)
+{
+#ifdef CONFIG_EVENT_TRACING
+	return event->tp_event && event->tp_event->flags & TRACE_EVENT_FL_UPROBE;
+#else
+	return false;
+#endif
+}
+
 /* Where the architecture doesn't know better. */
 static unsigned int sample_levels(const struct perf_event *event)
 {
@@ -65,6 +75,10 @@ static unsigned int sample_levels(const struct perf_event *event)
 	if (event->pmu && event->pmu->capabilities & PERF_PMU_CAP_NO_NMI &&
 	    event->attr.type != PERF_TYPE_SOFTWARE)
 		return BIT(PERF_SIMD_HARDIRQ);
+
+	/* The task that hits one runs its handler before it returns to user mode. */
+	if (is_uprobe(event))
+		return BIT(PERF_SIMD_TASK);
 
 	return GENMASK(PERF_SIMD_NMI, PERF_SIMD_TASK);
 }

@@ -274,8 +274,8 @@ static void lay_out(struct perf_simd_layout *layout, const struct simd_request *
 /**
  * arch_perf_simd_regs_init_event - work out what an event's samples need
  * @event: the event
- * @simd: zeroed; gets the parts of the state for each side, and the layout of a
- *	sample that has V registers
+ * @simd: zeroed; gets the parts of the state for each side, the layout of a
+ *	sample that has V registers, and the levels of the CPU's PMUs
  *
  * All of sample_regs_* is had without the state, VG included.
  */
@@ -295,6 +295,10 @@ void arch_perf_simd_regs_init_event(struct perf_event *event,
 		req.pred = 0;
 		lay_out(&simd->layout[side], &req, V_BYTES, 0);
 	}
+
+	/* The PMUs of the CPU take samples in their interrupt, which can be a pseudo-NMI. */
+	if (event->pmu && event->pmu->task_ctx_nr == perf_hw_context)
+		simd->levels = BIT(PERF_SIMD_HARDIRQ) | BIT(PERF_SIMD_NMI);
 }
 
 /**

@@ -179,6 +179,29 @@ static void has_room_for_all(struct kunit *test)
 	KUNIT_EXPECT_GE(test, arch_perf_simd_regs_size(), others + 32 * vl + 17 * vl / 8);
 }
 
+/* A core PMU's interrupt; where anything else is sampled, the generic part knows. */
+static void knows_the_levels(struct kunit *test)
+{
+	struct pmu pmu = { .task_ctx_nr = perf_hw_context };
+	struct perf_simd_event *simd;
+	struct perf_event *event;
+
+	event = kunit_kzalloc(test, sizeof(*event), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, event);
+	simd = kunit_kzalloc(test, sizeof(*simd), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, simd);
+	event->attr.sample_simd_regs_enabled = 1;
+	event->pmu = &pmu;
+
+	arch_perf_simd_regs_init_event(event, simd);
+	KUNIT_EXPECT_EQ(test, simd->levels, BIT(PERF_SIMD_HARDIRQ) | BIT(PERF_SIMD_NMI));
+
+	memset(simd, 0, sizeof(*simd));
+	pmu.task_ctx_nr = perf_sw_context;
+	arch_perf_simd_regs_init_event(event, simd);
+	KUNIT_EXPECT_EQ(test, simd->levels, 0);
+}
+
 struct shown {
 	bool user, intr;
 };
@@ -241,6 +264,7 @@ static struct kunit_case simd_regs_arm64_cases[] = {
 	KUNIT_CASE_PARAM(knows_the_shapes, shape_gen_params),
 	KUNIT_CASE(knows_where_ffr_is),
 	KUNIT_CASE(has_room_for_all),
+	KUNIT_CASE(knows_the_levels),
 	KUNIT_CASE(shows_nothing_of_kernel_threads),
 	{}
 };

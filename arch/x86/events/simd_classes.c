@@ -82,8 +82,8 @@ static const struct simd_class ssp_class = {
 
 /* The older way to ask for XMM registers: each word of them has a bit. */
 static const struct simd_class xmm_word_class = {
-	.nr = 2 * PERF_X86_SIMD_XMM_REGS, .nr_banks = 1,
-	.bank = { { 0, 2 * PERF_X86_SIMD_XMM_REGS, 1, { PART_XMM_WORD } } },
+	.nr = 2 * SIMD_NR_XMM, .nr_banks = 1,
+	.bank = { { 0, 2 * SIMD_NR_XMM, 1, { PART_XMM_WORD } } },
 };
 
 static const struct simd_class *
@@ -262,6 +262,15 @@ static bool is_precise(struct perf_event *event)
 	return event->attr.precise_ip && event->pmu && is_x86_event(event);
 }
 
+/* Does it ask for XMM registers in the older way, and for none that there are not? */
+static bool asks_for_xmm_words(const struct perf_event_attr *attr)
+{
+	u64 words = (sampled_regs(attr, PERF_SIMD_USER) |
+		     sampled_regs(attr, PERF_SIMD_INTR)) >> PERF_REG_X86_XMM0;
+
+	return words && fls64(words) <= xmm_word_class.nr;
+}
+
 /**
  * arch_perf_wants_simd_regs - are an event's registers to be found here?
  * @event: the event, its attribute valid and its PMU known
@@ -276,9 +285,7 @@ bool arch_perf_wants_simd_regs(struct perf_event *event)
 	if (attr->sample_simd_regs_enabled)
 		return true;
 
-	return !is_precise(event) && supported_state() &&
-	       (sampled_regs(attr, PERF_SIMD_USER) |
-		sampled_regs(attr, PERF_SIMD_INTR)) & PERF_REG_EXTENDED_MASK;
+	return !is_precise(event) && supported_state() && asks_for_xmm_words(attr);
 }
 
 static void add_request(struct perf_simd_layout *layout, const struct simd_request *req)

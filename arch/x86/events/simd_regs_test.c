@@ -10,6 +10,7 @@
 #include <linux/perf_simd_regs.h>
 #include <linux/preempt.h>
 #include <linux/slab.h>
+#include <linux/trace_events.h>
 
 #include <asm/fpu/api.h>
 #include <asm/fpu/types.h>
@@ -152,6 +153,64 @@ static void knows_the_classes(struct kunit *test)
 	}
 }
 
+/* Words of XMM registers by the older bits; on 32 bits there are eight registers. */
+static void knows_the_older_bits(struct kunit *test)
+{
+	bool has = boot_cpu_has(X86_FEATURE_XSAVE);
+	struct perf_event *event;
+
+	event = kunit_kzalloc(test, sizeof(*event), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, event);
+	event->attr.sample_type = PERF_SAMPLE_REGS_INTR;
+	KUNIT_EXPECT_FALSE(test, arch_perf_wants_simd_regs(event));
+
+	event->attr.sample_regs_intr = GENMASK_ULL(PERF_REG_X86_XMM7 + 1, PERF_REG_X86_XMM0);
+	KUNIT_EXPECT_EQ(test, arch_perf_wants_simd_regs(event), has);
+
+	event->attr.sample_regs_intr |= BIT_ULL(PERF_REG_X86_XMM8);
+	KUNIT_EXPECT_EQ(test, arch_perf_wants_simd_regs(event),
+			has && IS_ENABLED(CONFIG_X86_64));
+}
+
+static void expect_levels(struct kunit *test, struct perf_event *event, unsigned int levels)
+{
+	KUNIT_ASSERT_EQ(test, perf_simd_regs_init_event(event), 0);
+	KUNIT_ASSERT_NOT_NULL(test, event->simd);
+	KUNIT_EXPECT_EQ(test, event->simd->levels, levels);
+	perf_simd_regs_free_event(event);
+}
+
+/* Buffers are for the context levels at which an event can be sampled. */
+static void knows_the_levels(struct kunit *test)
+{
+	unsigned int all = GENMASK(PERF_SIMD_NMI, PERF_SIMD_TASK);
+	struct pmu pmu = { .task_ctx_nr = perf_sw_context };
+	struct perf_event *event;
+
+	event = kunit_kzalloc(test, sizeof(*event), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, event);
+	event->attr.sample_simd_regs_enabled = 1;
+	event->pmu = &pmu;
+	expect_levels(test, event, all);
+
+#ifdef CONFIG_EVENT_TRACING
+	struct trace_event_call call = { .flags = TRACE_EVENT_FL_TRACEPOINT };
+
+	event->tp_event = &call;
+	expect_levels(test, event, all);
+	call.flags = TRACE_EVENT_FL_UPROBE;
+	expect_levels(test, event, BIT(PERF_SIMD_TASK));
+	event->tp_event = NULL;
+#endif
+
+	pmu.capabilities = PERF_PMU_CAP_NO_NMI;
+	expect_levels(test, event, BIT(PERF_SIMD_HARDIRQ));
+
+	pmu.task_ctx_nr = perf_hw_context;
+	expect_levels(test, event, BIT(PERF_SIMD_NMI) |
+		      (boot_cpu_has(X86_FEATURE_XENPV) ? BIT(PERF_SIMD_HARDIRQ) : 0));
+}
+
 /*
  * A kernel thread has no user state, and what its FPU sections leave of the
  * registers is some task's: it shows nothing, whoever looks.
@@ -224,6 +283,8 @@ static void shows_nothing_of_kernel_threads(struct kunit *test)
 
 static struct kunit_case simd_regs_x86_cases[] = {
 	KUNIT_CASE_PARAM(knows_the_classes, shape_gen_params),
+	KUNIT_CASE(knows_the_older_bits),
+	KUNIT_CASE(knows_the_levels),
 	KUNIT_CASE(shows_nothing_of_kernel_threads),
 	{}
 };

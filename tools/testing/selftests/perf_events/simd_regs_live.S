@@ -67,7 +67,7 @@ simd_live_begin:
 	mov	LIVE_WRITE(%rbx), %rax
 	test	%rax, %rax
 	jz	.Lwritten
-	mov	%r8, (%rax)
+	movq	%xmm0, (%rax)
 .Lwritten:
 	.globl	simd_live_probe
 simd_live_probe:

@@ -125,7 +125,7 @@ simd_live_begin:
 .Lspun:
 	ldr	x9, [x19, #LIVE_WRITE]
 	cbz	x9, .Lwritten
-	str	x28, [x9]
+	str	d0, [x9]
 .Lwritten:
 	.globl	simd_live_probe
 simd_live_probe:
