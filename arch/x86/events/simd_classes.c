@@ -262,7 +262,7 @@ static bool is_precise(struct perf_event *event)
 	return event->attr.precise_ip && event->pmu && is_x86_event(event);
 }
 
-/* Does it ask for XMM registers in the older way, and for none that there are not? */
+/* Does it ask for XMM registers in the older way, and only for those that exist? */
 static bool asks_for_xmm_words(const struct perf_event_attr *attr)
 {
 	u64 words = (sampled_regs(attr, PERF_SIMD_USER) |

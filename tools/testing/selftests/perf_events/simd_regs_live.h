@@ -83,7 +83,7 @@ struct simd_live {
 	__u64 failed;		/* out: system calls that failed */
 	__s64 error;			/* out: how the last of them did */
 	__u64 call_marker;	/* arm64: what X28 holds from the calls on */
-	__u64 write;		/* address of a __u64 to write to before the calls, or 0 */
+	__u64 write;		/* where a vector is stored before the calls: 8 bytes; or 0 */
 };
 
 _Static_assert(offsetof(struct simd_live, marker) == LIVE_MARKER, "asm");
