@@ -120,8 +120,9 @@ allnoconfig_with()
 }
 
 # kernel_configure LABEL OUT FRAGMENT...: allnoconfig plus the fragments, each
-# line of which must take effect; those of the file $WISHES need not. Nothing is
-# done, and so nothing built again, if none of that has changed.
+# line of which must take effect; those of the file $WISHES need not. Nothing may be
+# selected that lacks what it depends on. Nothing is done, and so nothing built again, if
+# none of that has changed.
 kernel_configure()
 {
 	local label=$1 out=$2 wrong stamp
@@ -133,7 +134,8 @@ kernel_configure()
 	fi
 	rm -f "$out/.config.key"
 	logged "$label-config" allnoconfig_with "$out" "$@"
-	wrong=$(config_mismatches "$out/.config" "$@")
+	wrong=$(grep -h -m 1 'unmet direct dependencies' "$LOG/$label-config.log" ||
+		config_mismatches "$out/.config" "$@")
 	[ -z "$wrong" ] ||
 		die "$(head -n 1 <<< "$wrong")" "$LOG/$label-config.log" \
 		    "set what it depends on, or take the line out"
