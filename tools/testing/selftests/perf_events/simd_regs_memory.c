@@ -130,7 +130,7 @@ static struct drop open_and_close(struct perf_event_attr *attr, long limit)
 
 static void print_drop(const char *what, const struct drop *drop)
 {
-	printf("# %s: %lu events, at most %ld KiB, too many in %u of %d bursts, %ld at the end\n",
+	printf("# %s: %lu events, at most %ld KiB, too much in %u of %d bursts, %ld at the end\n",
 	       what, drop->rounds, drop->most, drop->too_much, BURSTS, drop->at_end);
 }
 
@@ -201,13 +201,14 @@ TEST_F_TIMEOUT(memory, open_and_close, 140)
 
 	with.exclude_kernel = 1;
 	without.exclude_kernel = 1;
-	with.config = variant->config;
-	without.config = variant->config;
 	with.precise_ip = variant->precise_ip;
 	without.precise_ip = variant->precise_ip;
 	if (variant->hardware) {
 		simd_attr_hardware(&with, variant->config);
 		simd_attr_hardware(&without, variant->config);
+	} else {
+		with.config = variant->config;
+		without.config = variant->config;
 	}
 	ASSERT_EQ(0, setgid(NOBODY));
 	ASSERT_EQ(0, setuid(NOBODY));
