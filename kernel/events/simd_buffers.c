@@ -91,6 +91,12 @@ static void free_unused_bufs(struct work_struct *work)
 	synchronize_rcu();
 
 	mutex_lock(&simd_mutex);
+	/* An event has gone meanwhile, whose samples may not be: there is a run to come. */
+	if (delayed_work_pending(to_delayed_work(work))) {
+		mutex_unlock(&simd_mutex);
+		return;
+	}
+
 	for (level = 0; level < PERF_NR_CONTEXTS; level++)
 		exist |= nr_level_events[level];
 	/* First: what has been begun in a buffer that stays has to be ended. */

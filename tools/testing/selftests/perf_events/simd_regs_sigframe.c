@@ -37,6 +37,9 @@
 
 #define FPSSE			3ULL
 
+/* An event of instructions has hundreds of samples for each signal. */
+#define ENOUGH_SAMPLES		100000
+
 enum { HANDLER = 1, FRAME = 2 };	/* whose pattern: the seed */
 
 static struct {
@@ -220,7 +223,10 @@ static void run(struct __test_metadata *_metadata, struct sampling *s,
 	getrusage(RUSAGE_THREAD, &before);
 	ASSERT_EQ(0, simd_event_enable(&s->event));
 	/* On a busy machine they have few samples. */
-	for (i = 0; i < signals || (i < 20 * signals && !(s->of[HANDLER] && s->of[FRAME])); i++) {
+	for (i = 0; i < 20 * signals; i++) {
+		if (s->of[HANDLER] && s->of[FRAME] &&
+		    (i >= signals || s->samples >= ENOUGH_SAMPLES))
+			break;
 		raise(SIGUSR1);
 		if (i & 63)
 			continue;
@@ -234,7 +240,7 @@ static void run(struct __test_metadata *_metadata, struct sampling *s,
 	getrusage(RUSAGE_THREAD, &after);
 	simd_event_drain(&s->event, check_record, s);
 
-	TH_LOG("%s: %u signals, %ld faults, %lu samples", name, signals,
+	TH_LOG("%s: %u signals, %ld faults, %lu samples", name, i,
 	       after.ru_minflt - before.ru_minflt, s->samples);
 	TH_LOG("handler's %lu, frame's %lu, neither %lu, absent %lu, mixed %lu, malformed %lu",
 	       s->of[HANDLER], s->of[FRAME], s->of[0], s->absent, s->mixed, s->malformed);
