@@ -45,6 +45,13 @@ die()
 	exit 1
 }
 
+# usage: what the head of the script has after `# usage: ` or a tab, and the end.
+usage()
+{
+	sed -n '/^[^#]/q; s/^# usage: /usage: /p; s/^#\t//p' "$0" >&2
+	exit 2
+}
+
 # say TEXT...: one line of progress.
 say()
 {
