@@ -93,14 +93,6 @@ emulator_key()
 		"$(gcc --version | head -n 1)" "$(ld --version | head -n 1)" "$(meson --version)"
 }
 
-# The base has no list of devices of ours.
-add_devices()
-{
-	local list=configs/devices/x86_64-softmmu/perf.mak
-
-	cmp -s "$ROOT/emulator/$list" "$1/$list" || cp "$ROOT/emulator/$list" "$1/$list"
-}
-
 emulator_configure()
 {
 	cd "$1" || return 1

@@ -145,21 +145,7 @@ kernel_configure()
 # worktree NAME REV: build/NAME/linux is a work tree of build/linux at REV.
 worktree()
 {
-	local dir=$BUILD/$1/linux rev
-
-	rev=$(git -C "$BUILD/linux" rev-parse --verify -q "$2^{commit}") ||
-		die "build/linux has no revision $2" "" "make apply"
-	[ "$(git -C "$dir" rev-parse HEAD 2> /dev/null)" != "$rev" ] || return 0
-	if git -C "$dir" rev-parse -q --git-dir > /dev/null 2>&1 &&
-	   git -C "$BUILD/linux" cat-file -e "$rev" 2> /dev/null; then
-		logged "$1-tree" git -C "$dir" checkout -q -f --detach "$rev"
-	else
-		need_space 2 "$BUILD"
-		say "laying out $2 in build/$1/linux"
-		rm -rf "$dir"
-		git -C "$BUILD/linux" worktree prune
-		logged "$1-tree" lay_out "$BUILD/linux" "$dir" "$rev" "${LINUX_UNUSED[@]}"
-	fi
+	worktree_of "$BUILD/linux" "$BUILD/$1/linux" "$2" "${LINUX_UNUSED[@]}"
 }
 
 # has_simd_regs TREE: does $ARCH have the feature there?

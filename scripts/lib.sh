@@ -281,12 +281,28 @@ leave_out()
 # lay_out REPOSITORY DIR REV PATTERN...: DIR becomes such a work tree of it at REV.
 lay_out()
 {
-	local repository=$1 dir=$2 rev=$3
+	rm -rf "$2"
+	git -C "$1" worktree prune
+	git -C "$1" worktree add -q -f --no-checkout --detach "$2" "$3"
+	leave_out "$2" "${@:4}"
+	git -C "$2" checkout -q -f
+}
 
-	shift 3
-	git -C "$repository" worktree add -q -f --no-checkout --detach "$dir" "$rev"
-	leave_out "$dir" "$@"
-	git -C "$dir" checkout -q -f
+# worktree_of REPOSITORY DIR REV PATTERN...: it is one.
+worktree_of()
+{
+	local dir=$2 name=${2#"$BUILD"/} rev
+
+	rev=$(git -C "$1" rev-parse --verify -q "$3^{commit}") ||
+		die "${1#"$ROOT"/} has no revision $3" "" "make apply"
+	[ "$(git -C "$dir" rev-parse HEAD 2> /dev/null)" != "$rev" ] || return 0
+	if [ -e "$dir/.git" ] && git -C "$dir" rev-parse -q --git-dir > /dev/null 2>&1; then
+		logged "${name//\//-}-tree" git -C "$dir" checkout -q -f --detach "$rev"
+	else
+		need_space 2 "$BUILD"
+		say "laying out $3 in build/$name"
+		logged "${name//\//-}-tree" lay_out "$1" "$dir" "$rev" "${@:4}"
+	fi
 }
 
 # ---- stamps: what a finished step was made from ------------------------------
