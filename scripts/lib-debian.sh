@@ -67,7 +67,7 @@ debian_root()
 
 	shift 2
 	stamp=$(key "$DEBIAN_RELEASE" "$architectures" "$@")
-	! stamp_ok "$name" "$stamp" || [ ! -d "$root" ] || return 0
+	! stamp_ok "$name" "$stamp" "$root" || return 0
 	[ "$(id -u)" -eq 0 ] || die "mmdebstrap unpacks a system, and chroot enters it: only root can do that" "" "run it as root"
 	need_packages mmdebstrap
 	need_programs_of "${architectures%%,*}"

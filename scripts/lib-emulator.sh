@@ -111,13 +111,10 @@ emulator_build()
 
 	mkdir -p "$out"
 	stamp=$(emulator_key "$out/../qemu")
-	if stamp_ok "$label" "$stamp" && [ -x "$out/qemu-system-x86_64" ]; then
-		say "$label is up to date"
-		return
-	fi
+	! up_to_date "$label" "$stamp" "$out/qemu-system-x86_64" || return 0
 	need_space 1 "$BUILD"
 	configured=$(key "${EMULATOR_FLAGS[*]}" "$(meson --version)")
-	if [ ! -f "$out/build.ninja" ] || ! stamp_ok "$label-configured" "$configured"; then
+	if ! stamp_ok "$label-configured" "$configured" "$out/build.ninja"; then
 		say "configuring $label"
 		rm -rf "$out"
 		mkdir -p "$out"
@@ -126,9 +123,7 @@ emulator_build()
 	fi
 	say "building $label"
 	logged "$label" emulator_make "$out"
-	[ "$stamp" = "$(emulator_key "$out/../qemu")" ] ||
-		die "the sources of $label have changed while it was built" "" "run it again"
-	stamp_set "$label" "$stamp"
+	finish_build "$label" "$stamp" "$(emulator_key "$out/../qemu")"
 }
 
 # ---- the CPUs that it is for -----------------------------------------------------

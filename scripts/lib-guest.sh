@@ -180,11 +180,6 @@ make_base()
 	pack "$root" "$GUEST/base.cpio"
 }
 
-base_is_made()
-{
-	stamp_ok "guest-$ARCH" "$1" && [ -f "$GUEST/base.cpio" ]
-}
-
 # base_layer: build/guest/ARCH/base.cpio is there and made from what is here now.
 base_layer()
 {
@@ -196,10 +191,10 @@ base_layer()
 		packages=$(sysroot_contents)
 	fi
 	stamp=$(key "$ROOT/scripts/lib-guest.sh" "$ROOT"/scripts/guest/*.[ch] "$packages")
-	! base_is_made "$stamp" || return 0
+	! stamp_ok "guest-$ARCH" "$stamp" "$GUEST/base.cpio" || return 0
 	lock "guest-$ARCH" >&2
 	# Another run may have made it meanwhile.
-	! base_is_made "$stamp" || return 0
+	! stamp_ok "guest-$ARCH" "$stamp" "$GUEST/base.cpio" || return 0
 	say "making the base of the $ARCH guests" >&2
 	mkdir -p "$GUEST"
 	logged "guest-$ARCH" make_base >&2

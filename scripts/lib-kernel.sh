@@ -31,6 +31,15 @@ cross_triplet()
 	esac
 }
 
+# The folder of $ARCH in a kernel's arch/.
+source_dir()
+{
+	case $ARCH in
+	x86_64|i386) echo x86 ;;
+	*) echo "$ARCH" ;;
+	esac
+}
+
 # Debian's name of $ARCH.
 debian_arch()
 {
@@ -82,21 +91,13 @@ kmake()
 config_mismatches()
 {
 	awk '
-	function parse(line,   eq) {
-		if (line ~ /^CONFIG_[A-Za-z0-9_]+=/) {
-			eq = index(line, "=")
-			name = substr(line, 1, eq - 1)
-			value = substr(line, eq + 1)
-			return 1
-		}
-		if (line ~ /^# CONFIG_[A-Za-z0-9_]+ is not set$/) {
-			name = $2
-			value = "n"
-			return 1
-		}
-		return 0
+	/^# CONFIG_[A-Za-z0-9_]+ is not set$/ { $0 = $2 "=n" }
+	!/^CONFIG_[A-Za-z0-9_]+=/ { next }
+	{
+		name = value = $0
+		sub(/=.*/, "", name)
+		sub(/[^=]*=/, "", value)
 	}
-	!parse($0) { next }
 	FILENAME == ARGV[1] { have[name] = value; next }
 	{ want[name] = value; place[name] = FILENAME ":" FNR }
 	END {
@@ -148,17 +149,6 @@ worktree()
 	worktree_of "$BUILD/linux" "$BUILD/$1/linux" "$2" "${LINUX_UNUSED[@]}"
 }
 
-# has_simd_regs TREE: does $ARCH have the feature there?
-has_simd_regs()
-{
-	local dir=$ARCH
-
-	case $ARCH in
-	x86_64|i386) dir=x86 ;;
-	esac
-	grep -qs 'select HAVE_PERF_SIMD_REGS' "$1/arch/$dir/Kconfig"
-}
-
 # kernel_fragments TREE VARIANT: the fragments of a variant, one a line. The
 # feature has none in a tree that does not have it yet.
 kernel_fragments()
@@ -174,7 +164,7 @@ kernel_fragments()
 	esac
 	if [ "$2" = off ]; then
 		echo "$c/off.config"
-	elif has_simd_regs "$1"; then
+	elif grep -qs 'select HAVE_PERF_SIMD_REGS' "$1/arch/$(source_dir)/Kconfig"; then
 		echo "$c/simd_regs.config"
 	fi
 	if [ "${DEBUG:-}" ] && [[ $2 != base* ]]; then
@@ -290,10 +280,7 @@ kernel_build()
 	shift 2
 	mkdir -p "$out"
 	stamp=$(kernel_key "$tree" "$@")
-	if stamp_ok "$label" "$stamp" && [ -f "$(image_of "$out")" ]; then
-		say "$label is up to date"
-		return
-	fi
+	! up_to_date "$label" "$stamp" "$(image_of "$out")" || return 0
 	need_space 1 "$out"
 	say "building $label"
 	kernel_configure "$label" "$out" "$@"
@@ -301,13 +288,4 @@ kernel_build()
 	no_warnings "$LOG/$label.log" "$out"
 	finish_build "$label" "$stamp" "$(kernel_key "$tree" "$@")"
 	[ -z "${LEAN:-}" ] || find "$out" -name '*.o' -delete
-}
-
-# finish_build LABEL KEY_BEFORE KEY_NOW: what was built while the sources changed
-# is neither the one nor the other.
-finish_build()
-{
-	[ "$2" = "$3" ] ||
-		die "the sources of $1 have changed while it was built" "" "run it again"
-	stamp_set "$1" "$2"
 }

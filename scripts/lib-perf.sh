@@ -123,10 +123,7 @@ perf_build()
 
 	mkdir -p "$out"
 	stamp=$(perf_key "$out/$SOURCE_FROM_OUT")
-	if stamp_ok "$label" "$stamp" && [ -x "$out/$product" ]; then
-		say "$label is up to date"
-		return
-	fi
+	! up_to_date "$label" "$stamp" "$out/$product" || return 0
 	need_space 1 "$out"
 	say "building $label"
 	# perf's Makefile does not see that it is called with other flags.

@@ -331,13 +331,29 @@ stamp_is()
 	[ -f "$BUILD/stamps/$1" ] && [ "$(cat "$BUILD/stamps/$1")" = "$2" ]
 }
 
-# stamp_ok NAME KEY: the same, for a caller that makes NAME again if it was not. That may end
-# half-way, so the stamp of another KEY is removed before.
+# stamp_ok NAME KEY [PRODUCT]: the same, and PRODUCT is there, for a caller that makes NAME
+# again if not. That may end half-way, so the stamp of another KEY is removed before.
 stamp_ok()
 {
-	stamp_is "$1" "$2" && return
+	stamp_is "$1" "$2" && [ -e "${3:-$BUILD}" ] && return
 	rm -f "$BUILD/stamps/$1"
 	return 1
+}
+
+# up_to_date NAME KEY PRODUCT: says so.
+up_to_date()
+{
+	stamp_ok "$@" || return 1
+	say "$1 is up to date"
+}
+
+# finish_build NAME KEY_BEFORE KEY_NOW: what was built while the sources changed
+# is neither the one nor the other.
+finish_build()
+{
+	[ "$2" = "$3" ] ||
+		die "the sources of $1 have changed while it was built" "" "run it again"
+	stamp_set "$1" "$2"
 }
 
 stamp_set()
