@@ -51,21 +51,25 @@ sysroot_contents()
 	is_native || cat "$BUILD/sysroot/$ARCH/contents"
 }
 
-# unpack_sysroot DIR DEB...: into DIR/root, and lists of files into DIR/packages.
-# Documentation and data, which no program of ours reads, are left out.
-unpack_sysroot()
+# What is a link into usr/, and what is left out: documentation and data, which no
+# program of ours reads.
+TOP_FOLDERS=(bin sbin lib) LEFT_OUT=(usr/share var)
+
+# unpack_debs DIR DEB...: into DIR/root, and lists of files into DIR/packages.
+unpack_debs()
 {
 	local dir=$1 root=$1/root deb d
 
 	shift
-	mkdir -p "$dir/packages" "$root"/usr/{bin,sbin,lib}
-	for d in bin sbin lib; do
+	mkdir -p "$dir/packages"
+	for d in "${TOP_FOLDERS[@]}"; do
+		mkdir -p "$root/usr/$d"
 		ln -s "usr/$d" "$root/$d"
 	done
 	for deb; do
 		dpkg-deb --fsys-tarfile "$deb" |
 			tar -xv -C "$root" --keep-directory-symlink --no-same-owner \
-				--exclude='./usr/share/*' --exclude='./var/*' |
+				"${LEFT_OUT[@]/#/--exclude=./}" |
 			sed 's/^\.//' > "$dir/packages/$(dpkg-deb -f "$deb" Package)"
 	done
 	# What they say of / is true of the folder.
@@ -75,11 +79,6 @@ unpack_sysroot()
 		done
 }
 
-sysroot_is_made()
-{
-	stamp_ok "sysroot-$ARCH" "$1" && [ -d "$BUILD/sysroot/$ARCH" ]
-}
-
 # In a shell of its own, so that the lock is not held until the caller ends.
 make_sysroot()
 (
@@ -87,12 +86,12 @@ make_sysroot()
 	need_packages dpkg tar
 	lock "sysroot-$ARCH"
 	# Another run may have made it meanwhile.
-	! sysroot_is_made "$1" || exit 0
+	! stamp_ok "sysroot-$ARCH" "$1" "$dir" || exit 0
 	debs=$("$ROOT/scripts/apt-private" closure "$(debian_suite)" "$(debian_arch)" "${SYSROOT_PACKAGES[@]}")
 	say "unpacking $(wc -l <<< "$debs") packages of $(debian_arch)"
 	rm -rf "$dir.new" "$dir"
 	# shellcheck disable=SC2086 # one path a line, without blanks
-	logged "sysroot-$ARCH" unpack_sysroot "$dir.new" $debs
+	logged "sysroot-$ARCH" unpack_debs "$dir.new" $debs
 	printf '%s\n' "${debs//"$BUILD"\//}" > "$dir.new/contents"
 	mv "$dir.new" "$dir"
 	stamp_set "sysroot-$ARCH" "$1"
@@ -105,5 +104,5 @@ need_sysroot()
 
 	! is_native || return 0
 	stamp=$(key "$ROOT/scripts/lib-sysroot.sh" "$(debian_suite)")
-	sysroot_is_made "$stamp" || make_sysroot "$stamp" >&2
+	stamp_ok "sysroot-$ARCH" "$stamp" "$BUILD/sysroot/$ARCH" || make_sysroot "$stamp" >&2
 }
