@@ -14,6 +14,34 @@ package_version()
 		"$(git -C "$BUILD/linux" log --format=%ad --date=format-local:%Y%m%d base..HEAD | sort | tail -n 1)"
 }
 
+# pack_deb FOLDER DEB: the package of what FOLDER/usr has; the rest of its control file,
+# after what all packages of ours say, is standard input.
+pack_deb()
+{
+	local name=${2##*/}
+
+	mkdir -p "$1/DEBIAN"
+	install -D -m 644 "$BUILD/linux/COPYING" "$1/usr/share/doc/${name%%_*}/copyright"
+	cat > "$1/DEBIAN/control" << END
+Package: ${name%%_*}
+Version: $(package_version)
+Architecture: $(debian_arch)
+Maintainer: $(git -C "$BUILD/linux" config user.name) <$(git -C "$BUILD/linux" config user.email)>
+Installed-Size: $(du -sk "$1/usr" | cut -f1)
+Section: devel
+Priority: optional
+END
+	cat >> "$1/DEBIAN/control"
+	(cd "$1" && find usr -type f -print0 | LC_ALL=C sort -z | xargs -0 md5sum > DEBIAN/md5sums)
+	dpkg-deb --root-owner-group --build "$1" "$2"
+}
+
+# written FILE: say so.
+written()
+{
+	say "${1#"$ROOT"/}: $(stat -c %s "$1") bytes, sha256 $(sha256sum < "$1" | cut -d' ' -f1)"
+}
+
 # unpack_debian_configs DIR: those of $ARCH, as DIR/config.*.xz.
 unpack_debian_configs()
 {
