@@ -192,41 +192,31 @@ commit_step()
 	[ -n "$STEP_COMMIT" ] || { STEP_ERROR="no commit: $(sed -n 's/^fatal: //p' "$t/import")"; return 1; }
 }
 
-# step_keys PATCH...: for each the checksum of all that its commit follows from but for
-# its parent, in STEP_KEYS.
+# step_keys PATCH...: for each the checksums of all that its commit follows from but for
+# its parent, in STEP_KEYS; read_paths() must have seen them.
 step_keys()
 {
-	local file p later sum name n=0 dir=$STEPS_TMP/keys
+	local file p later key new
 	local -A sums=()
 
 	STEP_KEYS=()
 	[ $# -gt 0 ] || return 0
-	while read -r sum p; do
-		sums[$p]=$sum
-	done < <({
-		printf '%s\n' "$@"
-		for file; do
-			while IFS= read -r p; do
-				printf '%s\n' "${p:+$STEPS_HOME/$p}"
-			done <<< "${OVERLAYS[$file]:-}"
-		done
-	} | sed '/^$/d' | xargs -d '\n' sha256sum -- 2> /dev/null)
-	mkdir -p "$dir"
+	mapfile -t new < <(printf %s "${OVERLAYS[@]}")
+	while read -r key p; do
+		sums[$p]=$key
+	done < <(printf '%s\n' "$@" "${new[@]/#/$STEPS_HOME/}" | xargs -d '\n' sha256sum -- 2> /dev/null)
 	for file; do
-		printf -v name %06d $n
-		n=$((n + 1))
-		printf '%s\n' "${sums[$file]}" > "$dir/$name"
+		key=${sums[$file]}
 		while IFS= read -r p; do
 			[ -n "$p" ] || continue
-			[ ! -x "$STEPS_HOME/$p" ] || printf 'x '
-			printf '%s %s\n' "$p" "${sums[$STEPS_HOME/$p]:-}"
+			[ ! -x "$STEPS_HOME/$p" ] || key+=,x
+			key+=,${sums[$STEPS_HOME/$p]:-}
 			while IFS= read -r later; do
-				printf '%s\n' "${later:+${sums[$later]}}"
+				key+=,${later:+${sums[$later]}}
 			done <<< "${LATER[$p]:-}"
-		done <<< "${OVERLAYS[$file]:-}" >> "$dir/$name"
+		done <<< "${OVERLAYS[$file]:-}"
+		STEP_KEYS+=("$key")
 	done
-	mapfile -t STEP_KEYS < <(sha256sum "$dir"/* | cut -d' ' -f1)
-	rm -r "$dir"
 }
 
 # build_chain BASE [ROOT_OF_PATCHES]: commits for all steps on top of BASE.

@@ -17,13 +17,12 @@ tree_note()
 {
 	local f=$TREE/.git/steps/$1
 
-	if [ $# -eq 1 ]; then
-		[ ! -f "$f" ] || cat "$f"
-		return
+	if [ $# -gt 1 ]; then
+		mkdir -p "${f%/*}"
+		printf '%s\n' "$2" > "$f"
+	elif [ -f "$f" ]; then
+		cat "$f"
 	fi
-	mkdir -p "$TREE/.git/steps"
-	printf '%s\n' "$2" > "$f.new"
-	mv "$f.new" "$f"
 }
 
 # uncommitted [NEW_TIP]: paths whose content is neither HEAD's nor NEW_TIP's,
