@@ -25,11 +25,8 @@ stand_ins()
 {
 	local f
 
-	grep -oE "'[A-Za-z0-9_.+-]+\\.[A-Za-z0-9_.+-]+'" meson.build | tr -d "'" |
+	grep -oE "'[A-Za-z0-9_.+-]+\\.[A-Za-z0-9_.+-]+'" meson.build | tr -d "'" | sed 's/\.fd$/&.bz2/' |
 		while IFS= read -r f; do
-			case $f in
-			*.fd) f=$f.bz2 ;;
-			esac
 			[ ! -e "$f" ] || continue
 			case $f in
 			*.bz2) bzip2 < /dev/null > "$f" ;;

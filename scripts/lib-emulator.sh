@@ -7,6 +7,7 @@
 # our patches, build/emulator/base/{qemu,out}), so ccache serves both.
 
 EMULATOR=$BUILD/emulator
+declare -A EMULATOR_OUT=([default]=$EMULATOR/out [base]=$EMULATOR/base/out)
 JOBS=${JOBS:-$(nproc)}
 
 EMULATOR_FLAGS=(--target-list=x86_64-softmmu --enable-tcg --disable-kvm
@@ -15,21 +16,12 @@ EMULATOR_FLAGS=(--target-list=x86_64-softmmu --enable-tcg --disable-kvm
 	--disable-guest-agent --disable-user --disable-download
 	--disable-install-blobs --disable-debug-info)
 
-# emulator_out VARIANT: default or base.
-emulator_out()
-{
-	case $1 in
-	base) printf '%s\n' "$EMULATOR/base/out" ;;
-	*) printf '%s\n' "$EMULATOR/out" ;;
-	esac
-}
-
 # emulator_program [VARIANT]: its path; it must have been built.
 emulator_program()
 {
 	local program
 
-	program=$(emulator_out "${1:-default}")/qemu-system-x86_64
+	program=${EMULATOR_OUT[${1:-default}]}/qemu-system-x86_64
 	[ -x "$program" ] || die "the emulator is not built" "" "make emulator"
 	printf '%s\n' "$program"
 }
@@ -48,11 +40,6 @@ firmware_options()
 
 # ---- the tools it is built with ------------------------------------------------
 
-version_at_least()
-{
-	printf '%s\n%s\n' "$2" "$1" | sort -V -C
-}
-
 # qemu_tools: QEMU 10 wants meson 1.5. Where the system's is older, that of the
 # suite's backports is unpacked below build/tools, and the system left alone.
 qemu_tools()
@@ -61,8 +48,8 @@ qemu_tools()
 
 	need_packages gcc libc6-dev binutils ninja-build pkg-config python3 python3-venv \
 		libglib2.0-dev zlib1g-dev ccache
-	have=$(apt-cache policy meson | sed -n 's/^  Candidate: //p')
-	if [ -n "$have" ] && version_at_least "$have" 1.5; then
+	have=$(apt-cache policy meson | sed -n 's/^  Candidate: \([0-9]\)/\1/p')
+	if dpkg --compare-versions "$have" ge 1.5; then
 		need_packages meson python3-pycotap
 		return
 	fi
@@ -93,17 +80,6 @@ emulator_key()
 		"$(gcc --version | head -n 1)" "$(ld --version | head -n 1)" "$(meson --version)"
 }
 
-emulator_configure()
-{
-	cd "$1" || return 1
-	CC="${CCACHE}gcc" ../qemu/configure --python=/usr/bin/python3 "${EMULATOR_FLAGS[@]}"
-}
-
-emulator_make()
-{
-	CCACHE_BASEDIR=$1/.. CCACHE_NOHASHDIR=1 ninja -j "$JOBS" -C "$1" qemu-system-x86_64
-}
-
 # emulator_build LABEL OUT: nothing to do is found out in a moment.
 emulator_build()
 {
@@ -118,11 +94,13 @@ emulator_build()
 		say "configuring $label"
 		rm -rf "$out"
 		mkdir -p "$out"
-		logged "$label-configure" emulator_configure "$out"
+		logged "$label-configure" env -C "$out" CC="${CCACHE}gcc" \
+			../qemu/configure --python=/usr/bin/python3 "${EMULATOR_FLAGS[@]}"
 		stamp_set "$label-configured" "$configured"
 	fi
 	say "building $label"
-	logged "$label" emulator_make "$out"
+	CCACHE_BASEDIR=$out/.. CCACHE_NOHASHDIR=1 \
+		logged "$label" ninja -j "$JOBS" -C "$out" qemu-system-x86_64
 	finish_build "$label" "$stamp" "$(emulator_key "$out/../qemu")"
 }
 

@@ -70,13 +70,10 @@ perf_make()
 # perf_compiler: clang for a variant that says so.
 perf_compiler()
 {
-	local flag compiler
+	local compiler
 
-	compiler=$(user_prefix)gcc
-	for flag in ${VARIANT_FLAGS[@]+"${VARIANT_FLAGS[@]}"}; do
-		[[ $flag != CC=* ]] || compiler=${flag#CC=}
-	done
-	"$compiler" --version | head -n 1
+	compiler=$(printf '%s\n' "${VARIANT_FLAGS[@]}" | sed -n 's/^CC=//p')
+	"${compiler:-$(user_prefix)gcc}" --version | head -n 1
 }
 
 # perf_key TREE: what a perf is made from, committed or not.

@@ -58,10 +58,7 @@ say()
 	printf '%s: %s\n' "$VERB" "$*"
 }
 
-case $ARCH in
-x86_64|i386|arm64) ;;
-*) die "ARCH=$ARCH is not one of x86_64, i386, arm64" ;;
-esac
+[[ $ARCH == @(x86_64|i386|arm64) ]] || die "ARCH=$ARCH is not one of x86_64, i386, arm64"
 
 # ---- things to undo at the end ----------------------------------------------
 
