@@ -121,21 +121,7 @@ pack()
 	mv "$2.new" "$2"
 }
 
-# path_of PROGRAM: where it is here.
-path_of()
-{
-	local dir
-
-	if is_native; then
-		type -P "$1"
-		return
-	fi
-	for dir in bin sbin; do
-		[ ! -e "$(sysroot)/usr/$dir/$1" ] || { printf '%s\n' "/usr/$dir/$1"; return; }
-	done
-	die "the guest has to have $1, which none of its packages has" "" "see scripts/lib-guest.sh"
-}
-
+# guest_programs ROOT: where they are below ROOT.
 guest_programs()
 {
 	local p
@@ -144,7 +130,8 @@ guest_programs()
 		package_files "$p"
 	done | grep -E '^(/usr)?/s?bin/[^/]+$'
 	for p in "${GUEST_PROGRAMS[@]}"; do
-		path_of "$p"
+		(cd "$1/" && compgen -G "usr/*bin/$p") | sed 's,^,/,' ||
+			die "the guest has to have $p, which none of its packages has" "" "see scripts/lib-guest.sh"
 	done
 }
 
@@ -153,7 +140,7 @@ stage_programs()
 	local p root='' programs
 
 	is_native || root=$(sysroot)
-	programs=$(guest_programs)
+	programs=$(guest_programs "$root")
 	for p in $programs; do
 		# The base's own /bin and /usr/bin are one folder.
 		[ -e "$1$(plain_path "$p")" ] || stage "$1" "$root$p" "$p"
