@@ -143,9 +143,14 @@ kernel_configure()
 	printf '%s\n' "$stamp" > "$out/.config.key"
 }
 
-# worktree NAME REV: build/NAME/linux is a work tree of build/linux at REV.
+# worktree NAME REV [OUT]: build/NAME/linux is a work tree of build/linux at REV; what is
+# built from it in build/NAME/out/OUT is found in build/out, too.
 worktree()
 {
+	if [ $# -gt 2 ]; then
+		mkdir -p "$BUILD/out"
+		ln -sfn "../$1/out/$3" "$BUILD/out/$3"
+	fi
 	worktree_of "$BUILD/linux" "$BUILD/$1/linux" "$2" "${LINUX_UNUSED[@]}"
 }
 

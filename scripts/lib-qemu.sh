@@ -133,12 +133,6 @@ machine_words()
 	esac
 }
 
-# What the kernel does not know of its command line is process 1's environment.
-init_words()
-{
-	emulated_cpu_environment "$CPU" | sed 's/^/ /' | tr -d '\n'
-}
-
 # port NAME FILE: a channel by that name whose data the host finds in FILE.
 port()
 {
@@ -148,14 +142,16 @@ port()
 # qemu_command WORK: the whole command, each word followed by a NUL.
 qemu_command()
 {
-	local work=$1 i
+	local work=$1 i environment
 
+	# What the kernel does not know of its command line is process 1's environment.
+	environment=$(emulated_cpu_environment "$CPU" | sed 's/^/ /' | tr -d '\n')
 	{
 		printf '%s\n' "$PROGRAM" ${FIRMWARE[@]+"${FIRMWARE[@]}"} -nodefaults -no-user-config -display none -no-reboot
 		machine_options
 		[ -z "$IDLE_STATES" ] || add_idle_states "$work"
 		printf '%s\n' -kernel "$KERNEL" -initrd "$work/initrd" \
-			-append "$(machine_words) $COMMON_WORDS$(init_words)$APPEND"
+			-append "$(machine_words) $COMMON_WORDS$environment$APPEND"
 		printf '%s\n' -chardev "file,id=log,path=$GUEST_LOG" -serial chardev:log
 		printf '%s\n' -device virtio-serial-pci,max_ports=31
 		if [ -n "$TTY" ]; then

@@ -25,6 +25,11 @@ tree_note()
 	fi
 }
 
+set_kernel_tip()
+{
+	[ "$SERIES" != linux ] || tgit tag -f kernel-tip "$1" > /dev/null
+}
+
 # uncommitted [NEW_TIP]: paths whose content is neither HEAD's nor NEW_TIP's,
 # and files git does not track where NEW_TIP has others; without NEW_TIP all
 # that git neither tracks nor ignores. What is as in NEW_TIP already is put into
