@@ -25,7 +25,7 @@ pack_deb()
 	cat > "$1/DEBIAN/control" << END
 Package: ${name%%_*}
 Version: $(package_version)
-Architecture: $(debian_arch)
+Architecture: ${DEBIAN_ARCH[$ARCH]}
 Maintainer: $(git -C "$BUILD/linux" config user.name) <$(git -C "$BUILD/linux" config user.email)>
 Installed-Size: $(du -sk "$1/usr" | cut -f1)
 Section: devel
@@ -45,10 +45,10 @@ written()
 # unpack_debian_configs DIR: those of $ARCH, as DIR/config.*.xz.
 unpack_debian_configs()
 {
-	local deb
+	local deb arch=${DEBIAN_ARCH[$ARCH]}
 
-	"$ROOT/scripts/apt-private" update "$KERNEL_SUITE" "$(debian_arch)"
-	deb=$("$ROOT/scripts/apt-private" download "$KERNEL_SUITE" "linux-config-$KERNEL_SERIES" "$(debian_arch)")
+	"$ROOT/scripts/apt-private" update "$KERNEL_SUITE" "$arch"
+	deb=$("$ROOT/scripts/apt-private" download "$KERNEL_SUITE" "linux-config-$KERNEL_SERIES" "$arch")
 	rm -rf "$1"
 	mkdir -p "$1"
 	dpkg-deb --fsys-tarfile "$deb" | tar -x -C "$1" --wildcards --transform='s|.*/||' '*/config.*_none_*.xz'

@@ -20,7 +20,7 @@ guest_packages()
 	if is_native; then
 		need_packages "${GUEST_PACKAGES[@]}"
 	else
-		need_packages "gcc-$(cross_triplet)" "libc6-dev-$(debian_arch)-cross"
+		need_packages "gcc-${TRIPLET[$ARCH]}" "libc6-dev-${DEBIAN_ARCH[$ARCH]}-cross"
 		need_sysroot
 	fi
 }

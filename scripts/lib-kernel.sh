@@ -15,38 +15,15 @@ JOBS=${JOBS:-$(nproc)}
 export CCACHE_DEPEND=1
 SOURCE_FROM_OUT=../../linux
 
+# By ARCH: GNU's name, as Debian's cross packages have it; Debian's; the folder in arch/.
+declare -A TRIPLET=([x86_64]=x86-64-linux-gnu [i386]=i686-linux-gnu [arm64]=aarch64-linux-gnu)
+declare -A DEBIAN_ARCH=([x86_64]=amd64 [i386]=i386 [arm64]=arm64)
+declare -A SOURCE_DIR=([x86_64]=x86 [i386]=x86 [arm64]=arm64)
+
 kernel_packages()
 {
 	need_packages make gcc libc6-dev flex bison bc libelf-dev ccache git perl
-	[ -z "$(cross_prefix)" ] || need_packages "gcc-$(cross_triplet)"
-}
-
-# The GNU name of $ARCH, as Debian's cross packages have it.
-cross_triplet()
-{
-	case $ARCH in
-	x86_64) echo x86-64-linux-gnu ;;
-	i386) echo i686-linux-gnu ;;
-	arm64) echo aarch64-linux-gnu ;;
-	esac
-}
-
-# The folder of $ARCH in a kernel's arch/.
-source_dir()
-{
-	case $ARCH in
-	x86_64|i386) echo x86 ;;
-	*) echo "$ARCH" ;;
-	esac
-}
-
-# Debian's name of $ARCH.
-debian_arch()
-{
-	case $ARCH in
-	x86_64) echo amd64 ;;
-	*) echo "$ARCH" ;;
-	esac
+	[ -z "$(cross_prefix)" ] || need_packages "gcc-${TRIPLET[$ARCH]}"
 }
 
 # user_prefix: the prefix of the tools that make programs for a guest of $ARCH;
@@ -56,7 +33,7 @@ user_prefix()
 	case $ARCH,$(uname -m) in
 	x86_64,x86_64|arm64,aarch64) ;;
 	x86_64,*) echo x86_64-linux-gnu- ;;
-	*) echo "$(cross_triplet)-" ;;
+	*) echo "${TRIPLET[$ARCH]}-" ;;
 	esac
 }
 
@@ -169,7 +146,7 @@ kernel_fragments()
 	esac
 	if [ "$2" = off ]; then
 		echo "$c/off.config"
-	elif grep -qs 'select HAVE_PERF_SIMD_REGS' "$1/arch/$(source_dir)/Kconfig"; then
+	elif grep -qs 'select HAVE_PERF_SIMD_REGS' "$1/arch/${SOURCE_DIR[$ARCH]}/Kconfig"; then
 		echo "$c/simd_regs.config"
 	fi
 	if [ "${DEBUG:-}" ] && [[ $2 != base* ]]; then

@@ -40,7 +40,7 @@ perf_packages()
 	if is_native; then
 		need_packages "${PERF_LIBRARIES[@]}"
 	else
-		need_packages "g++-$(cross_triplet)" "libc6-dev-$(debian_arch)-cross"
+		need_packages "g++-${TRIPLET[$ARCH]}" "libc6-dev-${DEBIAN_ARCH[$ARCH]}-cross"
 		need_sysroot
 	fi
 }

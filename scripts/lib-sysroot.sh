@@ -87,8 +87,9 @@ make_sysroot()
 	lock "sysroot-$ARCH"
 	# Another run may have made it meanwhile.
 	! stamp_ok "sysroot-$ARCH" "$1" "$dir" || exit 0
-	debs=$("$ROOT/scripts/apt-private" closure "$(debian_suite)" "$(debian_arch)" "${SYSROOT_PACKAGES[@]}")
-	say "unpacking $(wc -l <<< "$debs") packages of $(debian_arch)"
+	debs=$("$ROOT/scripts/apt-private" closure "$(debian_suite)" "${DEBIAN_ARCH[$ARCH]}" \
+		"${SYSROOT_PACKAGES[@]}")
+	say "unpacking $(wc -l <<< "$debs") packages of ${DEBIAN_ARCH[$ARCH]}"
 	rm -rf "$dir.new" "$dir"
 	# shellcheck disable=SC2086 # one path a line, without blanks
 	logged "sysroot-$ARCH" unpack_debs "$dir.new" $debs
