@@ -72,11 +72,7 @@ qemu_tools()
 # emulator_key TREE: what the program is made from, committed or not.
 emulator_key()
 {
-	local tree=$1
-
-	key "$ROOT/scripts/lib-emulator.sh" "$(git -C "$tree" rev-parse 'HEAD^{tree}')" \
-		"$(git -C "$tree" diff HEAD | sha256sum)" \
-		"$(git -C "$tree" ls-files -o --exclude-standard -z | (cd "$tree" && xargs -0r sha256sum))" \
+	key "$ROOT/scripts/lib-emulator.sh" "$(git -C "$1" rev-parse 'HEAD^{tree}')" "$(changes_key "$1")" \
 		"$(gcc --version | head -n 1)" "$(ld --version | head -n 1)" "$(meson --version)"
 }
 

@@ -179,19 +179,6 @@ commit_key()
 	} | sha256sum
 }
 
-# changes_key TREE PATH...: what differs from the commit there.
-changes_key()
-{
-	local tree=$1
-
-	shift
-	{
-		git -C "$tree" diff HEAD -- "$@"
-		git -C "$tree" ls-files -o --exclude-standard -z -- "$@" |
-			(cd "$tree" && xargs -0r sha256sum)
-	} | sha256sum
-}
-
 compiler_key()
 {
 	"$(cross_prefix)gcc" --version | head -n 1

@@ -30,12 +30,10 @@ choose_qemu()
 	# Here, as what the functions below print are options.
 	[ -z "${IDLE_STATES:-}" ] || need_packages device-tree-compiler
 	# What lies in a folder of its own was not installed with its firmware.
-	case $ARCH,$PROGRAM in
-	arm64,*) ;;
-	*,*/*)
+	if [ "$ARCH" != arm64 ] && [[ $PROGRAM == */* ]]; then
 		firmware_packages
-		mapfile -t FIRMWARE < <(firmware_options) ;;
-	esac
+		mapfile -t FIRMWARE < <(firmware_options)
+	fi
 }
 
 is_before_qemu_8_1()

@@ -322,6 +322,19 @@ key()
 	done | sha256sum | cut -d' ' -f1
 }
 
+# changes_key TREE PATH...: what differs from the commit there.
+changes_key()
+{
+	local tree=$1
+
+	shift
+	{
+		git -C "$tree" diff HEAD -- "$@"
+		git -C "$tree" ls-files -o --exclude-standard -z -- "$@" |
+			(cd "$tree" && xargs -0r sha256sum)
+	} | sha256sum
+}
+
 # stamp_is NAME KEY: was NAME finished, and from the same KEY?
 stamp_is()
 {
