@@ -128,22 +128,20 @@ unlock()
 # place on a terminal, every 20 s as a line of its own elsewhere.
 watch_log()
 {
-	local log=$1 start=$SECONDS every=20 rc t lines last
+	local log=$1 start=$SECONDS every=20 format='%s: ... %ds, %d lines: %.90s\n' rc t last
 
-	[ ! -t 1 ] || every=1
+	if [ -t 1 ]; then
+		every=1 format='\r\033[K%s: %ds, %d lines: %.60s'
+	fi
 	while :; do
 		rc=0
 		read -r -t 1 || rc=$?
 		[ $rc -gt 128 ] || break
 		t=$((SECONDS - start))
 		((t % every == 0)) || continue
-		lines=$(wc -l < "$log")
 		last=$(tail -c 400 "$log" | tr -d '\r' | tail -n 1 | tr -s ' \t' ' ')
-		if [ -t 1 ]; then
-			printf '\r\033[K%s: %ds, %d lines: %.60s' "$VERB" "$t" "$lines" "$last"
-		else
-			printf '%s: ... %ds, %d lines: %.90s\n' "$VERB" "$t" "$lines" "$last"
-		fi
+		# shellcheck disable=SC2059 # one of two
+		printf "$format" "$VERB" "$t" "$(wc -l < "$log")" "$last"
 	done
 }
 
