@@ -55,10 +55,8 @@ read_step()
 	printf '%s\n\n' "$STEP_SUBJECT" > "$t/text"
 	[ ! -s "$t/body" ] || cat "$t/body" >> "$t/text"
 	git stripspace < "$t/text" > "$t/msg"
-	STEP_OVERLAY=()
-	[ -z "${OVERLAYS[$1]:-}" ] || mapfile -t STEP_OVERLAY <<< "${OVERLAYS[$1]%$'\n'}"
-	STEP_CHANGED=()
-	[ -z "${CHANGES[$1]:-}" ] || mapfile -t STEP_CHANGED <<< "${CHANGES[$1]%$'\n'}"
+	mapfile -t STEP_OVERLAY < <(printf %s "${OVERLAYS[$1]:-}")
+	mapfile -t STEP_CHANGED < <(printf %s "${CHANGES[$1]:-}")
 }
 
 # first_content MODE BLOB PATH: `MODE BLOB` of a file as it came in, if it is BLOB

@@ -4,8 +4,8 @@
 # Sourced after steps.sh, whose SERIES says which: build/linux or
 # build/emulator/qemu. The tree has the tag `base` (the import) and the branch
 # `series`; that of Linux the tag `kernel-tip` after the kernel's topics. Below its .git,
-# steps/import says where the base came from, steps/applied from what the
-# series was made; refs/steps/known is the newest commit that patches/ holds.
+# steps/import says where the base came from, steps/applied what the series was
+# made to; refs/steps/known is the newest commit that patches/ holds.
 
 tree_exists()
 {
