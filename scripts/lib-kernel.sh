@@ -19,6 +19,8 @@ SOURCE_FROM_OUT=../../linux
 declare -A TRIPLET=([x86_64]=x86-64-linux-gnu [i386]=i686-linux-gnu [arm64]=aarch64-linux-gnu)
 declare -A DEBIAN_ARCH=([x86_64]=amd64 [i386]=i386 [arm64]=arm64)
 declare -A SOURCE_DIR=([x86_64]=x86 [i386]=x86 [arm64]=arm64)
+# What keeps known values in registers: of our selftests, files simd_regs_*.
+declare -A VALUE_SOURCES=([x86_64]='image.c live.S' [arm64]='image_arm64.c live_arm64.S')
 
 kernel_packages()
 {
