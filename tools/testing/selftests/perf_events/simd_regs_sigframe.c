@@ -252,7 +252,7 @@ static void run(struct __test_metadata *_metadata, struct sampling *s,
 }
 
 /* The frame's XSAVE area lacks a page when XRSTOR reads it. */
-TEST_F_TIMEOUT(sigframe, fault, 90)
+TEST_F_TIMEOUT(sigframe, fault, 180)
 {
 	pthread_t thread;
 
@@ -264,7 +264,7 @@ TEST_F_TIMEOUT(sigframe, fault, 90)
 }
 
 /* The frame lacks all but the x87 and XMM registers, which is a second XRSTOR. */
-TEST_F_TIMEOUT(sigframe, second_step, 90)
+TEST_F_TIMEOUT(sigframe, second_step, 180)
 {
 	sig.xfeatures = FPSSE;
 	run(_metadata, &self->s, 5000, "second step");
