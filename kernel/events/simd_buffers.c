@@ -91,7 +91,7 @@ static void free_unused_bufs(struct work_struct *work)
 	synchronize_rcu();
 
 	mutex_lock(&simd_mutex);
-	/* An event has gone meanwhile, whose samples may not be: there is a run to come. */
+	/* Closed meanwhile, an event can have a sample under way: leave it to the next run. */
 	if (delayed_work_pending(to_delayed_work(work))) {
 		mutex_unlock(&simd_mutex);
 		return;

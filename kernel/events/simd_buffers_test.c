@@ -34,7 +34,7 @@ static bool are_there(enum perf_simd_level level)
 	return static_key_enabled(&perf_simd_used);
 }
 
-static bool go(enum perf_simd_level level)
+static bool are_gone_soon(enum perf_simd_level level)
 {
 	int ms;
 
@@ -43,7 +43,7 @@ static bool go(enum perf_simd_level level)
 	return !are_there(level);
 }
 
-static int reads(void *unused)
+static int hold_rcu_read_lock(void *unused)
 {
 	rcu_read_lock();
 	while (!kthread_should_stop())
@@ -73,7 +73,7 @@ static void stay_for_an_event_meanwhile(struct kunit *test)
 
 	if (!IS_ENABLED(CONFIG_PREEMPT_RCU))
 		kunit_skip(test, "needs a reader of RCU that can be preempted");
-	if (!go(PERF_SIMD_TASK))
+	if (!are_gone_soon(PERF_SIMD_TASK))
 		kunit_skip(test, "there are events with SIMD registers");
 	simd = kunit_kzalloc(test, sizeof(*simd), GFP_KERNEL);
 	KUNIT_ASSERT_NOT_NULL(test, simd);
@@ -83,7 +83,7 @@ static void stay_for_an_event_meanwhile(struct kunit *test)
 	for (i = 0; i < TRIES; i++) {
 		get_and_put(test, simd);
 		msleep(STAY);
-		reader = kthread_run(reads, NULL, "perf_simd_reader");
+		reader = kthread_run(hold_rcu_read_lock, NULL, "perf_simd_reader");
 		KUNIT_ASSERT_FALSE(test, IS_ERR(reader));
 		msleep(2 * (MSEC_PER_SEC - STAY));
 		put = jiffies;
@@ -96,7 +96,7 @@ static void stay_for_an_event_meanwhile(struct kunit *test)
 	}
 	KUNIT_ASSERT_LT(test, i, TRIES);
 	KUNIT_EXPECT_TRUE(test, there);
-	KUNIT_EXPECT_TRUE(test, go(PERF_SIMD_TASK));
+	KUNIT_EXPECT_TRUE(test, are_gone_soon(PERF_SIMD_TASK));
 }
 
 static struct kunit_case simd_buffers_cases[] = {
