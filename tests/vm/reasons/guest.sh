@@ -82,6 +82,9 @@ test_x86()
 test_arm64()
 {
 	accepts -e page-faults -Iv0
+	# As wide as the vectors of the predicates, on one side or on both
+	accepts -e cpu-clock -Iv0,p0
+	accepts -e cpu-clock -Iv0 --user-regs=p1,ffr
 	accepts -e page-faults -I
 	# Without VG, which only events of the PMU have.
 	accepts -e cpu-clock --call-graph dwarf
@@ -106,24 +109,55 @@ test_adaptive_pebs()
 	# What is refused for another reason is not blamed on the registers.
 	refuses "doesn't support branch stack sampling" -b -e cycles -Iymm0
 	test_some_events
+	test_user
 	# The default event is as precise as can be.
 	accepts -Izmm,k
 }
 
-# An event that cannot sample the registers does without; another one has them.
+# has_for EVENT WITHOUT SIDE OPTION...: the samples of EVENT have YMM0, those of WITHOUT
+# do not. The name of neither changes.
+has_for()
+{
+	local event=$1 without=$2 side=$3
+
+	shift 3
+	record "$@" perf test -w noploop 0.5 || { not_ok "$*: refused"; return; }
+	grep -qx "WARNING: $without cannot sample SIMD and extended registers, and is recorded without them\." err ||
+		{ not_ok "$*: no warning names $without"; return; }
+	perf script -i $data -F event,ip,$side 2> err | awk -v event="$event:" -v without="$without:" '
+		$1 == event && /YMM0:/ { has++ }
+		$1 == without { samples++ }
+		$1 == without && /YMM/ { bad++ }
+		END { print !!has, !!samples, bad + 0 }' > events
+	[ "$(cat events)" = "1 1 0" ] && ok "$*: $event with YMM0, $without without" ||
+		not_ok "$*: YMM0 for $event, samples of $without, YMM0 for it: $(cat events)"
+}
+
+# An event that cannot sample the registers does without, be it the first or the last;
+# another one has them. That one may have to do without precision first.
 test_some_events()
 {
-	record -e cycles:pp -e cpu-clock -Iip,ymm0 perf test -w noploop 0.5 ||
-		{ not_ok "two events, one without YMM: refused"; return; }
-	grep -q '^WARNING: These events cannot sample SIMD.*recorded without them: cycles:pp[A-Za-z]*\.$' err ||
-		not_ok "no warning names cycles:pp: $(grep WARNING err)"
-	perf script -i $data -F event,iregs 2> /dev/null | awk '
-		/cycles/ { cycles++ }
-		/cycles/ && /YMM/ { bad++ }
-		/cpu-clock/ && /YMM0:/ { clock++ }
-		END { print !!cycles, !!clock, bad + 0 }' > events
-	[ "$(cat events)" = "1 1 0" ] && ok "cycles:pp without YMM0, cpu-clock with" ||
-		not_ok "samples of both events, YMM0 in the wrong ones: $(cat events)"
+	has_for cpu-clock cycles:pp iregs -e cycles:pp -e cpu-clock -Iip,ymm0
+	has_for cpu-clock cycles:pp iregs -e cpu-clock -e cycles:pp -Iymm0
+	has_for cycles:P instructions:pp iregs -e instructions:pp -e cycles:P -Iymm0
+	has_for cycles:P instructions:pp iregs -e cycles:P -e instructions:pp -Iymm0
+}
+
+# The same for who may not see the kernel: perf tries again without it, event by event.
+test_user()
+{
+	chmod 755 /root
+	mkdir -p /tmp/user && chown 1000:1000 /tmp/user && cd /tmp/user || return
+	data=/tmp/user/perf.data
+	echo 2 > /proc/sys/kernel/perf_event_paranoid
+	perf()
+	{
+		setpriv --reuid 1000 --regid 1000 --clear-groups env HOME=/tmp/user perf "$@"
+	}
+	has_for cpu-clock:u cycles:ppu iregs -e cycles:pp -e cpu-clock -Iymm0
+	has_for cpu-clock:u cycles:ppu iregs -e cpu-clock -e cycles:pp -Iymm0
+	unset -f perf
+	cd /root
 }
 
 # With -v the user is told what the unwinder doesn't know.

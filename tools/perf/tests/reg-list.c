@@ -198,7 +198,7 @@ static const struct list_case list_cases[] = {
 	{ &i386, "ymm", .expect = { .vec = 0xff, .vec_qwords = 4 } },
 	{ &sve, "v", .expect = { .vec = 0xffffffff, .vec_qwords = 2 } },
 	{ &sve, "z", .expect = { .vec = 0xffffffff, .vec_qwords = 8 } },
-	{ &sve, "p,ffr", .expect = { .pred = 0x1ffff, .pred_qwords = 1 } },
+	{ &sve, "p,ffr", .expect = { .pred = 0x1ffff, .pred_qwords = 1, .min_vec_qwords = 8 } },
 	/* Parts of them. */
 	{ &avx512, "zmm0", .expect = { .vec = 1, .vec_qwords = 8 } },
 	{ &avx512, "zmm0-7", .expect = { .vec = 0xff, .vec_qwords = 8 } },
@@ -208,7 +208,10 @@ static const struct list_case list_cases[] = {
 	{ &avx512, "Zmm5-5", .expect = { .vec = 1 << 5, .vec_qwords = 8 } },
 	{ &avx512, "k1,opmask3-4", .expect = { .pred = 0x1a, .pred_qwords = 1 } },
 	{ &sve, "z0-3,p15,FFR", .expect = {
-		.vec = 0xf, .vec_qwords = 8, .pred = 0x18000, .pred_qwords = 1,
+		.vec = 0xf, .vec_qwords = 8, .pred = 0x18000, .pred_qwords = 1, .min_vec_qwords = 8,
+	} },
+	{ &sve, "v0,p1", .expect = {
+		.vec = 1, .vec_qwords = 2, .pred = 2, .pred_qwords = 1, .min_vec_qwords = 8,
 	} },
 	/* The widest wins. */
 	{ &avx512, "xmm0,ymm1", .expect = { .vec = 3, .vec_qwords = 4 } },
@@ -307,6 +310,7 @@ static bool same_list(const struct reg_list *a, const struct reg_list *b)
 	return a->regs == b->regs && a->ext_gprs == b->ext_gprs &&
 	       a->vec == b->vec && a->vec_qwords == b->vec_qwords &&
 	       a->pred == b->pred && a->pred_qwords == b->pred_qwords &&
+	       a->min_vec_qwords == b->min_vec_qwords &&
 	       a->whole_vec == b->whole_vec && a->whole_pred == b->whole_pred;
 }
 
@@ -381,6 +385,9 @@ static int test__sides(struct test_suite *t __maybe_unused, int subtest __maybe_
 	};
 	const struct reg_list gprs = { .regs = 4 };
 	const struct reg_list ext = { .regs = 1 << 24, .ext_gprs = true };
+	/* V registers, next to predicates of vectors of 1024 bits */
+	const struct reg_list v = { .vec = 1, .vec_qwords = 2 };
+	const struct reg_list p = { .pred = 2, .pred_qwords = 2, .min_vec_qwords = 16 };
 	struct record_opts opts = {};
 
 	TEST_ASSERT_VAL("nothing yet", !record_opts__has_regs(&opts, /*intr=*/true));
@@ -403,6 +410,17 @@ static int test__sides(struct test_suite *t __maybe_unused, int subtest __maybe_
 
 	record_opts__add_regs(&opts, &ext, /*intr=*/false);
 	TEST_ASSERT_VAL("extended GPRs", opts.simd_regs.enabled && !opts.simd_regs.vec_qwords);
+
+	for (int v_side = 0; v_side <= 1; v_side++) {
+		memset(&opts, 0, sizeof(opts));
+		record_opts__add_regs(&opts, v_side ? &v : &p, /*intr=*/true);
+		record_opts__add_regs(&opts, v_side ? &p : &v, /*intr=*/false);
+		TEST_ASSERT_VAL("vectors of predicates", opts.simd_regs.vec_qwords == 16);
+	}
+
+	memset(&opts, 0, sizeof(opts));
+	record_opts__add_regs(&opts, &p, /*intr=*/true);
+	TEST_ASSERT_VAL("predicates alone", !opts.simd_regs.vec_qwords);
 	return TEST_OK;
 }
 

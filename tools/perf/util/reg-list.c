@@ -9,7 +9,8 @@
  *	a range of either		ymm0-3, r8-11
  *
  * Registers of several classes of vectors are sampled with the width of the
- * widest: the narrow ones are its low bits.
+ * widest: the narrow ones are its low bits. Next to predicates, V registers have the
+ * width of Z: a sample shows no more lanes of a predicate than its vectors have.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -254,6 +255,19 @@ static const struct simd_class *find_class(const struct reg_avail *avail, const 
 	return NULL;
 }
 
+/* The width of the vectors that predicates of no fixed width are for. */
+static u16 scalable_qwords(const struct reg_avail *avail, const struct simd_regs_caps *caps)
+{
+	size_t nr;
+	const struct simd_class *classes = simd_classes(avail->e_machine, &nr);
+
+	for (size_t i = 0; i < nr; i++) {
+		if (!classes[i].pred && !classes[i].qwords)
+			return caps->class[i].qwords;
+	}
+	return 0;
+}
+
 /* Adds bits of a class, or all that there is of it if bits is 0. */
 static int add_simd(struct reg_list *list, struct reg_avail *avail, const struct simd_class *class,
 		    size_t idx, u64 bits, char *why, size_t size)
@@ -276,6 +290,8 @@ static int add_simd(struct reg_list *list, struct reg_avail *avail, const struct
 	} else if (class->pred) {
 		list->pred |= bits;
 		list->pred_qwords = max(list->pred_qwords, caps->class[idx].qwords);
+		if (!class->qwords)
+			list->min_vec_qwords = scalable_qwords(avail, caps);
 	} else {
 		list->vec |= bits;
 		list->vec_qwords = max(list->vec_qwords, caps->class[idx].qwords);

@@ -42,6 +42,8 @@ struct reg_list {
 	u16 vec_qwords;
 	/** @pred_qwords: The widest of the predicates. */
 	u16 pred_qwords;
+	/** @min_vec_qwords: What vectors need so that the predicates have their lanes. */
+	u16 min_vec_qwords;
 	/** @ext_gprs: @regs has some that need sample_simd_regs_enabled. */
 	bool ext_gprs;
 	/** @whole_vec: What @vec has to become, if the kernel takes just whole classes. */

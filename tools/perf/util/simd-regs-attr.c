@@ -60,6 +60,9 @@ void record_opts__add_regs(struct record_opts *opts, const struct reg_list *list
 	simd->whole_pred |= list->whole_pred;
 	simd->vec_qwords = max(simd->vec_qwords, list->vec_qwords);
 	simd->pred_qwords = max(simd->pred_qwords, list->pred_qwords);
+	simd->min_vec_qwords = max(simd->min_vec_qwords, list->min_vec_qwords);
+	if (simd->vec_intr || simd->vec_user)
+		simd->vec_qwords = max(simd->vec_qwords, simd->min_vec_qwords);
 	simd->enabled |= list->vec || list->pred || list->ext_gprs;
 }
 

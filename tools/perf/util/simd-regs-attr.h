@@ -11,7 +11,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct evlist;
 struct evsel;
 struct record_opts;
 struct reg_list;
@@ -24,6 +23,8 @@ struct simd_regs_request {
 	u16 vec_qwords;
 	/** @pred_qwords: Width of the predicates on both sides. */
 	u16 pred_qwords;
+	/** @min_vec_qwords: What vectors need so that the predicates have their lanes. */
+	u16 min_vec_qwords;
 	u32 pred_intr;
 	u32 pred_user;
 	u64 vec_intr;
@@ -40,7 +41,8 @@ void record_opts__add_regs(struct record_opts *opts, const struct reg_list *list
 void evsel__config_sample_regs(struct evsel *evsel, const struct record_opts *opts);
 bool evsel__simd_regs_fallback(struct evsel *evsel, int err);
 bool evsel__drop_optional_regs(struct evsel *evsel, int err);
-bool evlist__drop_simd_regs(struct evlist *evlist, int err);
+bool evsel__refused_for_simd_regs(const struct evsel *evsel);
+bool evsel__drop_simd_regs(struct evsel *evsel, int err);
 int evsel__simd_regs_strerror(struct evsel *evsel, int err, char *msg, size_t size);
 void simd_regs__warn_dwarf(uint16_t e_machine);
 

@@ -35,7 +35,8 @@
  * simd_regs__try_open - ask the kernel whether it accepts an event
  * @attr: of the event, which is closed again and never enabled
  *
- * Events of dynamic PMUs are opened on a CPU if the PMU has no per-task events.
+ * Events of dynamic PMUs are opened on a CPU if the PMU has no per-task events. An event
+ * of a group for an AUX area is opened without what it needs the group for.
  *
  * has_attr_feature() asks in the same way, but does not return the error: E2BIG,
  * EACCES and EOPNOTSUPP lead to different messages here.
@@ -50,6 +51,9 @@ int simd_regs__try_open(struct perf_event_attr attr)
 	attr.disabled = 1;
 	attr.enable_on_exec = 0;
 	attr.inherit = 0;
+	attr.aux_output = 0;
+	attr.aux_sample_size = 0;
+	attr.aux_action = 0;
 	fd = sys_perf_event_open(&attr, /*pid=*/0, /*cpu=*/-1, /*group_fd=*/-1,
 				 PERF_FLAG_FD_CLOEXEC);
 	if (fd < 0) {

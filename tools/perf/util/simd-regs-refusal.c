@@ -33,51 +33,33 @@ static bool attr__can_open(const struct perf_event_attr *attr)
 	return simd_regs__try_open(*attr) == 0;
 }
 
-/* The event with general purpose registers that every kernel has, and nothing else. */
+/*
+ * Take the registers that need the SIMD fields out of an attr. A side that has no
+ * others gets the IP: not every kernel takes an empty mask, and perf script prints
+ * registers only if all events of a type have some.
+ */
+static void attr__drop_simd_regs(struct perf_event_attr *attr, uint16_t e_machine)
+{
+	const u64 ip = 1ULL << perf_arch_reg_ip(e_machine);
+
+	perf_event_attr__clear_simd_regs(attr);
+	attr->sample_regs_intr &= ~simd_ext_gprs(e_machine);
+	attr->sample_regs_user &= ~simd_ext_gprs(e_machine);
+	if (attr->sample_type & PERF_SAMPLE_REGS_INTR && !attr->sample_regs_intr)
+		attr->sample_regs_intr = ip;
+	if (attr->sample_type & PERF_SAMPLE_REGS_USER && !attr->sample_regs_user)
+		attr->sample_regs_user = ip;
+}
+
+/* The event with the registers that every kernel has, and the SIMD fields for more. */
 static struct perf_event_attr attr__without_simd_regs(const struct perf_event_attr *attr,
 						      uint16_t e_machine)
 {
 	struct perf_event_attr plain = *attr;
 
-	perf_event_attr__clear_simd_regs(&plain);
+	attr__drop_simd_regs(&plain, e_machine);
 	plain.sample_simd_regs_enabled = 1;
-	plain.sample_regs_intr &= ~simd_ext_gprs(e_machine);
-	plain.sample_regs_user &= ~simd_ext_gprs(e_machine);
-	/* Not every kernel takes an empty mask. */
-	if (plain.sample_type & PERF_SAMPLE_REGS_INTR)
-		plain.sample_regs_intr |= 1ULL << perf_arch_reg_ip(e_machine);
-	if (plain.sample_type & PERF_SAMPLE_REGS_USER)
-		plain.sample_regs_user |= 1ULL << perf_arch_reg_ip(e_machine);
 	return plain;
-}
-
-/*
- * Take the registers that need the SIMD fields out of an attr, but for sample_type.
- * Returns the bits of it that have no registers left.
- */
-static u64 attr__drop_simd_regs(struct perf_event_attr *attr, uint16_t e_machine)
-{
-	u64 empty = 0;
-
-	perf_event_attr__clear_simd_regs(attr);
-	attr->sample_regs_intr &= ~simd_ext_gprs(e_machine);
-	attr->sample_regs_user &= ~simd_ext_gprs(e_machine);
-	if (!attr->sample_regs_intr)
-		empty |= PERF_SAMPLE_REGS_INTR;
-	if (!attr->sample_regs_user && !(attr->sample_type & PERF_SAMPLE_STACK_USER))
-		empty |= PERF_SAMPLE_REGS_USER;
-	return empty;
-}
-
-/* The sizes and positions in the evsel go with sample_type. */
-static void evsel__drop_simd_regs(struct evsel *evsel, uint16_t e_machine)
-{
-	u64 empty = attr__drop_simd_regs(&evsel->core.attr, e_machine);
-
-	if (empty & PERF_SAMPLE_REGS_INTR)
-		evsel__reset_sample_bit(evsel, REGS_INTR);
-	if (empty & PERF_SAMPLE_REGS_USER)
-		evsel__reset_sample_bit(evsel, REGS_USER);
 }
 
 /* The array of descriptors stays where an attempt to open the event has failed. */
@@ -97,12 +79,43 @@ static bool evsel__has_open_fd(const struct evsel *evsel)
 	return false;
 }
 
-/* The kernel has refused the event for these registers, and not for anything else. */
-static bool is_for_simd_regs(struct perf_event_attr attr, uint16_t e_machine)
+/**
+ * evsel__refused_for_simd_regs - whether an event's registers are why it was refused
+ * @evsel: the event, which the kernel has refused
+ *
+ * Returns true if the event could be opened without the registers that need the SIMD
+ * fields.
+ */
+bool evsel__refused_for_simd_regs(const struct evsel *evsel)
 {
+	struct perf_event_attr attr = evsel->core.attr;
+
 	if (!attr.sample_simd_regs_enabled)
 		return false;
-	attr.sample_type &= ~attr__drop_simd_regs(&attr, e_machine);
+	attr__drop_simd_regs(&attr, EM_HOST);
+	return attr__can_open(&attr);
+}
+
+/*
+ * The event is open with its registers, or will be. If the kernel refuses it as it is,
+ * perf tries it without the kernel, guests and precision.
+ */
+static bool evsel__can_have_simd_regs(const struct evsel *evsel)
+{
+	struct perf_event_attr attr = evsel->core.attr;
+
+	if (!attr.sample_simd_regs_enabled)
+		return false;
+	if (evsel__has_open_fd(evsel) || attr__can_open(&attr))
+		return true;
+
+	if (!attr.exclude_user) {
+		attr.exclude_kernel = 1;
+		attr.exclude_hv = 1;
+	}
+	attr.exclude_guest = 1;
+	if (evsel->precise_max)
+		attr.precise_ip = 0;
 	return attr__can_open(&attr);
 }
 
@@ -224,47 +237,33 @@ static int unsupported_strerror(struct evsel *evsel, char *msg, size_t size)
 }
 
 /**
- * evlist__drop_simd_regs - let events that cannot sample the registers do without
- * @evlist: the events of a session
- * @err: what sys_perf_event_open() said of one of them, positive
+ * evsel__drop_simd_regs - let an event that cannot sample the registers do without
+ * @evsel: the event, which the kernel has refused
+ * @err: what sys_perf_event_open() said, positive
  *
- * Where some of the events can sample the registers, the others need not end the
- * session: they are recorded without, and a warning names them. Events that are
- * open stay as they are, since the kernel writes their samples by the old attr.
+ * Where another event of the session can sample the registers, this one need not
+ * end it: it is recorded without, and a warning says so. An event that is open on
+ * some CPU stays as it is, since the kernel writes its samples by the old attr.
  *
- * Returns true if there are such events, and all of them are worth another try.
+ * Returns true if the event is worth another try.
  */
-bool evlist__drop_simd_regs(struct evlist *evlist, int err)
+bool evsel__drop_simd_regs(struct evsel *evsel, int err)
 {
-	struct strbuf names = STRBUF_INIT;
-	uint16_t e_machine = EM_HOST;
 	struct evsel *pos;
-	bool sampled = false, dropped = false;
 
-	if (err != EOPNOTSUPP && err != EINVAL)
+	if ((err != EOPNOTSUPP && err != EINVAL) || evsel__has_open_fd(evsel) ||
+	    !evsel__refused_for_simd_regs(evsel))
 		return false;
 
-	evlist__for_each_entry(evlist, pos)
-		sampled |= pos->core.attr.sample_simd_regs_enabled &&
-			   (evsel__has_open_fd(pos) || attr__can_open(&pos->core.attr));
-	if (!sampled)
-		return false;
-
-	evlist__for_each_entry(evlist, pos) {
-		const struct perf_event_attr *attr = &pos->core.attr;
-
-		if (!attr->sample_simd_regs_enabled || evsel__has_open_fd(pos) ||
-		    attr__can_open(attr) || !is_for_simd_regs(*attr, e_machine))
+	evlist__for_each_entry(evsel->evlist, pos) {
+		if (pos == evsel || !evsel__can_have_simd_regs(pos))
 			continue;
-		evsel__drop_simd_regs(pos, e_machine);
-		simd_names__add(&names, evsel__name(pos));
-		dropped = true;
+		attr__drop_simd_regs(&evsel->core.attr, EM_HOST);
+		pr_warning("WARNING: %s cannot sample SIMD and extended registers, and is recorded without them.\n",
+			   evsel__name(evsel));
+		return true;
 	}
-	if (dropped)
-		pr_warning("WARNING: These events cannot sample SIMD and extended registers, and are recorded without them: %s.\n",
-			   names.buf);
-	strbuf_release(&names);
-	return dropped;
+	return false;
 }
 
 /* What the registers and the stack of a sample take. */
@@ -293,7 +292,8 @@ int evsel__simd_regs_strerror(struct evsel *evsel, int err, char *msg, size_t si
 	struct perf_event_attr *attr = &evsel->core.attr;
 	struct utsname uts;
 
-	if (!attr->sample_simd_regs_enabled || (err != E2BIG && !is_for_simd_regs(*attr, EM_HOST)))
+	if (!attr->sample_simd_regs_enabled ||
+	    (err != E2BIG && !evsel__refused_for_simd_regs(evsel)))
 		return 0;
 
 	switch (err) {

@@ -3,6 +3,7 @@
  * A vector register from an evsel's attr to the events of an evlist's mmap: its
  * value, at hits in a loop that holds one.
  */
+#include <errno.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -110,6 +111,34 @@ static int count_samples(struct perf_evlist *evlist, const struct loop *loop)
 	return bad ? -1 : good;
 }
 
+/* Mainline's kernels sample all registers of a class, and a general purpose one. */
+static bool takes_whole_classes(struct perf_event_attr attr, struct perf_thread_map *threads)
+{
+	struct perf_evsel *evsel;
+	int err;
+
+	attr.sample_regs_user = 1;
+	attr.sample_simd_vec_reg_user = 0xffff;
+	evsel = perf_evsel__new(&attr);
+	if (!evsel)
+		return false;
+	err = perf_evsel__open(evsel, NULL, threads);
+	perf_evsel__close(evsel);
+	perf_evsel__delete(evsel);
+	return !err;
+}
+
+/*
+ * An old kernel does not know the fields, an old CPU has no such registers, and not
+ * everybody may open events. Another error is that of an attr which got damaged.
+ */
+static bool can_be_refused(int err, const struct perf_event_attr *attr,
+			   struct perf_thread_map *threads)
+{
+	return err == -E2BIG || err == -EOPNOTSUPP || err == -EACCES || err == -EPERM ||
+	       (err == -EINVAL && takes_whole_classes(*attr, threads));
+}
+
 static int test_sample(void)
 {
 	struct perf_event_attr attr = {
@@ -147,10 +176,10 @@ static int test_sample(void)
 	perf_evlist__add(evlist, evsel);
 	perf_evlist__set_maps(evlist, cpus, threads);
 
-	/* An old kernel does not know the fields, an old CPU has no such registers. */
 	err = perf_evlist__open(evlist);
 	if (err) {
 		__T_VERBOSE("\tthe kernel does not sample vector registers: %d\n", err);
+		__T("failed to open evlist", can_be_refused(err, &attr, threads));
 		goto out;
 	}
 
