@@ -33,9 +33,15 @@ def main():
                program['passed'] + program['skipped'] and program['other_values'] == 0)
     demand('the kernel has a name', right['machine']['kernel'].startswith('Linux'))
     costs = {c['registers']: c for c in right['costs'] if c['event'] == 'cpu-clock'}
+    # On a busy host the guest can be too slow for a sample in a round of 10 ms, and has to
+    # say so. Where an instruction takes a nanosecond, it is not: see below.
+    too_slow = [line for line in (reports / 'right' / 'report.md').read_text().splitlines()
+                if line.startswith('* not cpu-clock with ') and
+                line.endswith(': no round had samples and lost none')]
     for registers in ('none', '3 general purpose', VECTORS[sys.argv[2]]):
-        demand('a cost of samples with registers: ' + registers,
-               registers in costs and costs[registers]['samples'] > 0)
+        demand('a cost of samples with registers, or why there is none: ' + registers,
+               registers in costs and costs[registers]['samples'] > 0 or
+               any(registers in line for line in too_slow))
         demand('its quartiles are in order',
                registers not in costs or costs[registers]['ns'] == sorted(costs[registers]['ns']))
     demand('a picture with a bar for each cost',
