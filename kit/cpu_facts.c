@@ -205,8 +205,8 @@ static void all_distances(void)
 	}
 #ifdef __x86_64__
 	attr = simd_cycles_attr();
-	attr.exclude_kernel = 1;
 	attr.precise_ip = 2;
+	simd_attr_exclude_kernel(&attr);
 	measure_distances("cycles:pp", attr);
 #endif
 }
@@ -225,7 +225,7 @@ static void ask_ssp(const char *name, struct perf_event_attr attr)
 	attr.sample_type |= PERF_SAMPLE_REGS_INTR;
 	attr.sample_regs_intr = SIMD_MARKER_REGS | SIMD_SSP_REG;
 	attr.sample_simd_regs_enabled = 1;
-	attr.exclude_kernel = 1;
+	simd_attr_exclude_kernel(&attr);
 	if (!sample_adds(what, name, &attr, look, &seen, &seen.ssp, MAX_SAMPLES, &count))
 		return;
 	snprintf(answer, sizeof(answer), "not 0 in %u of %u samples", seen.ssp_not_0, seen.ssp);
@@ -263,7 +263,7 @@ static void fill_pebs(const char *name, unsigned int qwords, __u64 vectors)
 	__u64 count;
 
 	attr.precise_ip = 2;
-	attr.exclude_kernel = 1;
+	simd_attr_exclude_kernel(&attr);
 	attr.sample_period = 4001;
 	attr.sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_REGS_INTR;
 	attr.sample_regs_user = 0;

@@ -163,7 +163,6 @@ static int open_event(struct simd_event *event, unsigned int kind, const struct 
 		.precise_ip = kinds[kind].precise,
 		.sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_TIME,
 		.disabled = 1,
-		.exclude_kernel = 1,
 		.exclude_hv = 1,
 		.sample_regs_intr = regs->gprs,
 		.sample_simd_regs_enabled = regs->vec != 0,
@@ -175,6 +174,7 @@ static int open_event(struct simd_event *event, unsigned int kind, const struct 
 
 	if (kinds[kind].cycles)
 		simd_attr_hardware(&attr, PERF_COUNT_HW_CPU_CYCLES);
+	simd_attr_exclude_kernel(&attr);
 	if (regs->gprs)
 		attr.sample_type |= PERF_SAMPLE_REGS_INTR;
 	return simd_event_open(event, &attr, 0, -1, NULL);

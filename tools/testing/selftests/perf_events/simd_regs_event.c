@@ -119,6 +119,15 @@ void simd_attr_hardware(struct perf_event_attr *attr, __u64 event)
 	attr->config = pmu_of(simd_test_cpu()) << PERF_PMU_TYPE_SHIFT | event;
 }
 
+void simd_attr_exclude_kernel(struct perf_event_attr *attr)
+{
+	attr->exclude_kernel = 1;
+	/* swfilt, bit 0 of config2 */
+	if (attr->precise_ip &&
+	    !access("/sys/bus/event_source/devices/ibs_op/format/swfilt", F_OK))
+		attr->config2 |= 1;
+}
+
 struct perf_event_attr simd_clock_attr(void)
 {
 	struct perf_event_attr attr = {

@@ -33,6 +33,12 @@ struct perf_event_attr simd_cycles_attr(void);
  */
 void simd_attr_hardware(struct perf_event_attr *attr, __u64 event);
 
+/*
+ * No samples of the kernel. AMD's IBS, which precise events are there, refuses that
+ * unless it is asked to drop them.
+ */
+void simd_attr_exclude_kernel(struct perf_event_attr *attr);
+
 /* The CPU that is sampled, the last one that the program may use */
 int simd_test_cpu(void);
 /* Keeps the program on that CPU. */

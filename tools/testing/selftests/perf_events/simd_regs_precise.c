@@ -37,17 +37,6 @@ static const struct asked *find_asked(const char *cls)
 	return a;
 }
 
-/*
- * No samples of the kernel. AMD's IBS, which cycles:p is there, refuses that
- * unless it is asked to drop them: swfilt, bit 0 of config2.
- */
-static void exclude_kernel(struct perf_event_attr *attr)
-{
-	attr->exclude_kernel = 1;
-	if (!access("/sys/bus/event_source/devices/ibs_op/format/swfilt", F_OK))
-		attr->config2 |= 1;
-}
-
 /* The event, with no other registers than the marker's */
 static struct perf_event_attr precise_attr(__u64 config, unsigned int precise)
 {
@@ -56,7 +45,7 @@ static struct perf_event_attr precise_attr(__u64 config, unsigned int precise)
 	simd_attr_hardware(&attr, config);
 	attr.precise_ip = precise;
 	if (geteuid())
-		exclude_kernel(&attr);
+		simd_attr_exclude_kernel(&attr);
 	return attr;
 }
 
@@ -318,7 +307,7 @@ FIXTURE_SETUP(precise)
 	self->run = simd_run_new(variant->scope, variant->privileged, 0);
 	self->run->attr = precise_attr(variant->config, variant->precise);
 	if (variant->user_mode_only)
-		exclude_kernel(&self->run->attr);
+		simd_attr_exclude_kernel(&self->run->attr);
 	ask(&self->run->attr, a, !variant->not_recorded, true);
 	/* Samples are judged by their SIMD block: see to it that there is one. */
 	if (a->gprs) {

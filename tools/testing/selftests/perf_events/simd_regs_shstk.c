@@ -57,7 +57,7 @@ TEST(is_that_of_the_hit)
 	simd_use_test_cpu();
 	/* Its records may wait in the buffer, as far as the registers let them. */
 	seen.attr.precise_ip = 2;
-	seen.attr.exclude_kernel = 1;
+	simd_attr_exclude_kernel(&seen.attr);
 	seen.attr.sample_type |= PERF_SAMPLE_REGS_INTR;
 	seen.attr.sample_simd_regs_enabled = 1;
 	seen.attr.sample_regs_intr = SIMD_SSP_REG;
