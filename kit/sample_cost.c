@@ -20,6 +20,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <time.h>
 #include <unistd.h>
@@ -221,11 +222,14 @@ static void measure_costs(unsigned int kind, unsigned int rounds)
 	unsigned long samples[NR(registers)] = { 0 };
 	unsigned int nr[NR(registers)] = { 0 }, i, at, round;
 	struct simd_event events[NR(registers)];
+	__u64 period[NR(registers)];
 	int err[NR(registers)];
 	struct counts counts;
 
-	for (i = 0; i < NR(registers); i++)
-		err[i] = open_event(&events[i], kind, &registers[i], kinds[kind].period);
+	for (i = 0; i < NR(registers); i++) {
+		period[i] = kinds[kind].period;
+		err[i] = open_event(&events[i], kind, &registers[i], period[i]);
+	}
 	for (round = 0; round < rounds; round++) {
 		struct spent alone = run_loop(NULL);
 
@@ -236,6 +240,11 @@ static void measure_costs(unsigned int kind, unsigned int rounds)
 			if (err[at])
 				continue;
 			spent = sampled_loop(&events[at], &counts);
+			/* Who may lock little memory has a buffer for few samples. */
+			if (counts.lost) {
+				period[at] *= 2;
+				ioctl(events[at].fd, PERF_EVENT_IOC_PERIOD, &period[at]);
+			}
 			if (counts.lost || !counts.samples)
 				continue;
 			samples[at] += counts.samples;
