@@ -28,10 +28,10 @@ choose()
 		PROGRAM='--class ymm --mode syscall' ;;
 	aarch64,*' Z0-31'*)
 		VECTORS=Z INTR=x0,x1,pc,z,p,ffr USER=z0-3 NARROW=V
-		PROGRAM='--class z --rounds 1000000000' ;;
+		PROGRAM='--class z' ;;
 	aarch64,*)
 		VECTORS=V INTR=x0,x1,pc,v USER=v0-3
-		PROGRAM='--class v --mode syscall --rounds 1000000000' ;;
+		PROGRAM='--class v --mode syscall' ;;
 	esac
 	PROGRAM="simd_regs_load $PROGRAM --seed 7 --seconds 2"
 }

@@ -53,7 +53,8 @@ static void print_usage(FILE *out)
 		"  --class " CLASSES "  registers to load (" DEFAULT_CLASS ")\n"
 		"  --seed N       which values (1)\n"
 		"  --phases N     how many patterns to take turns (1)\n"
-		"  --rounds N     how long to keep one until it is compared (100)\n"
+		"  --rounds N     how long to keep one until it is compared (100; with one\n"
+		"                 pattern, to the end)\n"
 		"  --seconds S    how long (1)\n"
 		"  --cpu N        run on CPU N only\n"
 		"  --print        print the values of the first pattern, then go on\n"
@@ -177,7 +178,7 @@ int main(int argc, char **argv)
 	};
 	struct simd_worker w = {
 		.seed = 1, .cls = simd_class_find(DEFAULT_CLASS), .nr_phases = 1,
-		.spin = 1000, .rounds = 100, .cpu = -1,
+		.spin = 1000, .cpu = -1,
 	};
 	struct sigevent at_end = {
 		.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGTERM,
@@ -223,6 +224,9 @@ int main(int argc, char **argv)
 			return opt != 'h';
 		}
 	}
+	/* What compares uses registers, which is no known value. */
+	if (!w.rounds)
+		w.rounds = w.nr_phases > 1 ? 100 : ~0ULL;
 	if (!simd_class_supported(w.cls)) {
 		fprintf(stderr, "simd_regs_load: this CPU has no %s\n", w.cls->name);
 		return 4;
