@@ -85,6 +85,14 @@ need_programs_of()
 		"mount -t binfmt_misc binfmt_misc $binfmt; update-binfmts --import $qemu"
 }
 
+# debian_needs_root [SETTING]: what needs no such system, if any.
+debian_needs_root()
+{
+	[ "$(id -u)" -eq 0 ] ||
+		die "mmdebstrap unpacks a system, and chroot enters it: only root can do that" "" \
+		    "run it as root${1:+, or with $1}"
+}
+
 # debian_root VARIANT ARCHITECTURES PACKAGE...: $DEBIAN_ROOT-VARIANT-$ARCH is a system of
 # that release which has these packages. ARCHITECTURES is a list with commas; a PACKAGE is
 # of the first one, unless its name has `:arch`.
@@ -96,7 +104,7 @@ debian_root()
 	shift 2
 	stamp=$(key "$DEBIAN_RELEASE" "$architectures" "$@")
 	! stamp_ok "$name" "$stamp" "$root" || return 0
-	[ "$(id -u)" -eq 0 ] || die "mmdebstrap unpacks a system, and chroot enters it: only root can do that" "" "run it as root"
+	debian_needs_root
 	need_packages mmdebstrap
 	need_programs_of "${architectures%%,*}"
 	need_space 2 "$BUILD"

@@ -40,7 +40,8 @@ bool record_opts__has_regs(const struct record_opts *opts, bool intr)
  * @list: the registers
  * @intr: on the interrupt side, else on the user side
  *
- * Both sides share a width, that of the widest class on any of them.
+ * Both sides share a width, that of the widest class on any of them, or that of the
+ * vectors which their predicates are for.
  */
 void record_opts__add_regs(struct record_opts *opts, const struct reg_list *list, bool intr)
 {

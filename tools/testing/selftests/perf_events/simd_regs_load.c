@@ -224,7 +224,7 @@ int main(int argc, char **argv)
 			return opt != 'h';
 		}
 	}
-	/* What compares uses registers, which is no known value. */
+	/* Comparing takes vector registers: a sample of that has no known values. */
 	if (!w.rounds)
 		w.rounds = w.nr_phases > 1 ? 100 : ~0ULL;
 	if (!simd_class_supported(w.cls)) {
