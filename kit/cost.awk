@@ -21,6 +21,13 @@ program == "cost" {
 	next
 }
 
+# Not every awk has powers.
+function power_of_2(exponent,   power) {
+	for (power = 1; exponent > 0; exponent--)
+		power *= 2
+	return power
+}
+
 # A picture: a bar for each median, and a line from the first to the third quartile.
 function draw_costs(svg,   i, f, top, y, scale, last) {
 	for (i = 1; i <= count["cost"]; i++) {
@@ -51,7 +58,7 @@ function draw_costs(svg,   i, f, top, y, scale, last) {
 	print "</svg>" > svg
 }
 
-function print_costs(md, svg,   i, f, key, ns) {
+function print_costs(md, svg,   i, f, key) {
 	if (!count["cost"])
 		return
 	draw_costs(svg)
@@ -73,15 +80,13 @@ function print_costs(md, svg,   i, f, key, ns) {
 	}
 	if (count["nmi"])
 		print "\n| NMI handlers that took | times |\n|---|---|" > md
-	# Not every awk has powers.
-	for (i = 0; i < 64; i++) {
-		ns = i ? 2 * ns : 1
+	for (i = 0; i < 64; i++)
 		if (i in nmi)
-			printf "| %d to %d ns | %d |\n", (i ? ns / 2 + 1 : 0), ns, nmi[i] > md
-	}
+			printf "| %d to %d ns | %d |\n", (i ? power_of_2(i - 1) + 1 : 0),
+			       power_of_2(i), nmi[i] > md
 }
 
-function print_costs_json(json,   i, f, key, nr, ns) {
+function print_costs_json(json,   i, f, key, nr) {
 	printf "\n },\n \"costs\": [" > json
 	for (i = 1; i <= count["cost"]; i++) {
 		key = names["cost", i]
@@ -92,9 +97,7 @@ function print_costs_json(json,   i, f, key, nr, ns) {
 		       (key in rate ? ", \"samples_per_second\": " rate[key] : "") > json
 	}
 	printf "\n ],\n \"nmi_ns\": {" > json
-	for (i = 0; i < 64; i++) {
-		ns = i ? 2 * ns : 1
+	for (i = 0; i < 64; i++)
 		if (i in nmi)
-			printf "%s\"%d\": %d", (nr++ ? ", " : ""), ns, nmi[i] > json
-	}
+			printf "%s\"%d\": %d", (nr++ ? ", " : ""), power_of_2(i), nmi[i] > json
 }

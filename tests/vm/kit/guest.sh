@@ -49,6 +49,8 @@ cp "$(type -P bash)" kit/simd_regs_values
 BASH_ENV=$PWD/starts kit/check-machine --minutes 1 --out reports/stopped > /dev/null &
 until [ -e reports/stopped/log/simd_regs_values.log ]; do sleep 1; done
 expect 2 kit/check-machine --out reports/second
+# It leaves alone what the first one has saved.
+expect 2 kit/check-machine --out reports/stopped
 sleep 3
 kill -TERM $!
 expect 130 wait $!
@@ -92,8 +94,13 @@ ends_with "$too_few" '# x.h:77:x:intr[1].exact: Timer expired'
 expect 1 kit/check-machine --out reports/never > /dev/null
 ends_with '# x.h:76:x:Expected 0UL (0) == n->partial (1)' "$too_few" '# x.h:77:x:samples with known values: Timer expired'
 expect 1 kit/check-machine --out reports/more > /dev/null
+ends_with '# x: samples (user+kernel) 700+300, with known values 0+0 | user side: exact 0+0 | intr side: exact 0+0' \
+	"$too_few" '# x.h:77:x:samples with known values: Timer expired'
+expect 1 kit/check-machine --out reports/unknown > /dev/null
 ends_with "$too_few" '# x.h:77:x:samples with known values: Timer expired'
 expect 2 kit/check-machine --out reports/nothing > /dev/null
+expect 2 unshare -m sh -c 'mount --bind /proc/sys /proc/sys && mount -o remount,bind,ro /proc/sys &&
+	exec kit/check-machine --out reports/fixed'
 expect 2 kit/check-machine --minutes some
 rm kit/simd_regs_values
 expect 2 kit/check-machine
