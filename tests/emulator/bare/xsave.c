@@ -8,7 +8,6 @@
  * cpu: max,avx512f=on,apxf=on,shstk=on,xsavec=on,xsaves=on
  * cpu: max,avx512f=on,shstk=on,xsaves=on
  * cpu: max,vendor=AuthenticAMD,avx512f=on,xsavec=on,xsaves=on
- * timeout: 120
  */
 
 #include "xstate.h"

@@ -209,7 +209,7 @@ class Runner:
         (self.work / 'guest.sh').write_text(GUEST_SCRIPT)
         (self.work / 'commands').write_text(''.join(e.command + '\n' for e in self.waiting))
         program = BUILD / ('out/selftests-x86_64/perf_events/simd_regs_load')
-        subprocess.run(['vm-run', '--cpu', self.waiting[0].guest, '--timeout', '500',
+        subprocess.run(['vm-run', '--cpu', self.waiting[0].guest,
                         '--add', 'guest.sh', '--add', 'commands', '--add', 'a.out',
                         '--add', program, *self.options,
                         '--get', '/root/out.tar:out.tar', '--', 'bash', 'guest.sh'],
