@@ -114,11 +114,7 @@ static const char *judge_words(const struct event *event, const struct subject *
 
 #else
 
-/*
- * Those that are among the general purpose registers: R16-R31, or XMM by the old bits.
- * A precise event shows the latter as they were recorded, in the kernel too, where they
- * can be another task's: base-faults.md.
- */
+/* Those that are among the general purpose registers: R16-R31, or XMM by the old bits. */
 static const char *judge_words(const struct event *event, const struct subject *who,
 			       bool exactly, const struct block *b)
 {
@@ -127,8 +123,6 @@ static const char *judge_words(const struct event *event, const struct subject *
 	const char *error = NULL;
 	__u64 value;
 
-	if (!simd && event->attr.precise_ip && !who->user_hit)
-		return NULL;
 	for (reg = first; reg < (simd ? first + 16 : 64) && !error; reg++) {
 		if (!get_reg(b, reg, &value))
 			continue;

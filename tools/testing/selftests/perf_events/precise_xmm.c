@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The XMM registers of a precise event, asked for by bits of sample_regs_intr, are
+ * those of the task that was hit, also where the kernel was hit. Two processes with
+ * patterns of their own take turns on a CPU, so when one of them has been scheduled
+ * in, but is not back in user mode, the registers still have the other one's.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "kselftest_harness.h"
+
+#ifdef __x86_64__
+#include <asm/perf_regs.h>
+
+#define OURS		0x1111111122222222ULL
+#define ANOTHERS	0x3333333344444444ULL
+
+#define RING_PAGES	64
+#define YIELDS		100	/* for each look at the ring */
+#define MAX_LOOKS	2000
+#define ENOUGH		1000	/* hits in the kernel with our registers */
+
+struct sample {
+	struct perf_event_header header;
+	__u64 abi;
+	__u64 xmm0[2];
+};
+
+/* Gives the CPU to who else is ready, with a value in both words of XMM0. */
+static void yield(__u64 value)
+{
+	long ret = SYS_sched_yield;
+
+	asm volatile("movq %1, %%xmm0\n\t"
+		     "punpcklqdq %%xmm0, %%xmm0\n\t"
+		     "syscall"
+		     : "+a" (ret)
+		     : "r" (value)
+		     : "rcx", "r11", "xmm0", "memory");
+}
+
+static bool run_on_first_cpu(void)
+{
+	cpu_set_t cpus;
+
+	CPU_ZERO(&cpus);
+	CPU_SET(0, &cpus);
+	return !sched_setaffinity(0, sizeof(cpus), &cpus);
+}
+
+static pid_t start_neighbour(void)
+{
+	pid_t pid = fork();
+
+	if (pid)
+		return pid;
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	for (;;)
+		yield(ANOTHERS);
+}
+
+static int open_event(void)
+{
+	struct perf_event_attr attr = {
+		.type = PERF_TYPE_HARDWARE,
+		.size = sizeof(attr),
+		.config = PERF_COUNT_HW_CPU_CYCLES,
+		.sample_period = 5003,
+		.sample_type = PERF_SAMPLE_REGS_INTR,
+		.sample_regs_intr = 3ULL << PERF_REG_X86_XMM0,
+		.precise_ip = 1,
+		.exclude_hv = 1,
+		.disabled = 1,
+	};
+
+	return syscall(SYS_perf_event_open, &attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
+}
+
+FIXTURE(precise_xmm)
+{
+	int event;
+	struct perf_event_mmap_page *ring;
+	pid_t neighbour;
+	unsigned long kernel_hits, ours, anothers;
+};
+
+FIXTURE_SETUP(precise_xmm)
+{
+	self->event = open_event();
+	if (self->event < 0)
+		SKIP(return, "no precise event with XMM registers: %s", strerror(errno));
+	self->ring = mmap(NULL, (RING_PAGES + 1) * sysconf(_SC_PAGESIZE),
+			  PROT_READ | PROT_WRITE, MAP_SHARED, self->event, 0);
+	ASSERT_NE(MAP_FAILED, self->ring);
+	ASSERT_TRUE(run_on_first_cpu());
+	self->neighbour = start_neighbour();
+	ASSERT_LT(0, self->neighbour);
+}
+
+FIXTURE_TEARDOWN(precise_xmm)
+{
+	if (self->neighbour > 0) {
+		kill(self->neighbour, SIGKILL);
+		waitpid(self->neighbour, NULL, 0);
+	}
+	close(self->event);
+}
+
+static void count(FIXTURE_DATA(precise_xmm) *self, const struct sample *s)
+{
+	if (s->header.type != PERF_RECORD_SAMPLE || s->abi == PERF_SAMPLE_REGS_ABI_NONE ||
+	    (s->header.misc & PERF_RECORD_MISC_CPUMODE_MASK) != PERF_RECORD_MISC_KERNEL)
+		return;
+
+	self->kernel_hits++;
+	self->ours += s->xmm0[0] == OURS && s->xmm0[1] == OURS;
+	self->anothers += s->xmm0[0] == ANOTHERS || s->xmm0[1] == ANOTHERS;
+}
+
+/* Records of other sizes than a sample's are few: those of throttling and losses. */
+static void look(FIXTURE_DATA(precise_xmm) *self)
+{
+	const char *data = (char *)self->ring + self->ring->data_offset;
+	__u64 head = __atomic_load_n(&self->ring->data_head, __ATOMIC_ACQUIRE);
+	__u64 tail = self->ring->data_tail;
+	struct sample s;
+	size_t i;
+
+	while (tail < head) {
+		for (i = 0; i < sizeof(s); i++)
+			((char *)&s)[i] = data[(tail + i) % self->ring->data_size];
+		count(self, &s);
+		tail += s.header.size;
+	}
+	__atomic_store_n(&self->ring->data_tail, tail, __ATOMIC_RELEASE);
+}
+
+TEST_F_TIMEOUT(precise_xmm, of_the_current_task, 120)
+{
+	int looks, i;
+
+	for (looks = 0; looks < MAX_LOOKS && self->ours < ENOUGH; looks++) {
+		ASSERT_EQ(0, ioctl(self->event, PERF_EVENT_IOC_ENABLE, 0));
+		for (i = 0; i < YIELDS; i++)
+			yield(OURS);
+		ASSERT_EQ(0, ioctl(self->event, PERF_EVENT_IOC_DISABLE, 0));
+		look(self);
+	}
+	TH_LOG("%lu hits in the kernel, %lu with our registers", self->kernel_hits, self->ours);
+
+	EXPECT_GT(self->ours, 0);
+	EXPECT_EQ(0, self->anothers);
+}
+#else
+TEST(precise_xmm)
+{
+	SKIP(return, "needs x86-64");
+}
+#endif
+
+TEST_HARNESS_MAIN
