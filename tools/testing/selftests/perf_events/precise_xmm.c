@@ -93,7 +93,6 @@ FIXTURE(precise_xmm)
 	int event;
 	struct perf_event_mmap_page *ring;
 	pid_t neighbour;
-	unsigned long kernel_hits, ours, anothers;
 };
 
 FIXTURE_SETUP(precise_xmm)
@@ -118,50 +117,56 @@ FIXTURE_TEARDOWN(precise_xmm)
 	close(self->event);
 }
 
-static void count(FIXTURE_DATA(precise_xmm) *self, const struct sample *s)
+/* Hits in the kernel, and whose registers they have */
+struct hits {
+	unsigned long all, ours, anothers;
+};
+
+static void count(const struct sample *s, struct hits *hits)
 {
 	if (s->header.type != PERF_RECORD_SAMPLE || s->abi == PERF_SAMPLE_REGS_ABI_NONE ||
 	    (s->header.misc & PERF_RECORD_MISC_CPUMODE_MASK) != PERF_RECORD_MISC_KERNEL)
 		return;
 
-	self->kernel_hits++;
-	self->ours += s->xmm0[0] == OURS && s->xmm0[1] == OURS;
-	self->anothers += s->xmm0[0] == ANOTHERS || s->xmm0[1] == ANOTHERS;
+	hits->all++;
+	hits->ours += s->xmm0[0] == OURS && s->xmm0[1] == OURS;
+	hits->anothers += s->xmm0[0] == ANOTHERS || s->xmm0[1] == ANOTHERS;
 }
 
 /* Records of other sizes than a sample's are few: those of throttling and losses. */
-static void look(FIXTURE_DATA(precise_xmm) *self)
+static void look(struct perf_event_mmap_page *ring, struct hits *hits)
 {
-	const char *data = (char *)self->ring + self->ring->data_offset;
-	__u64 head = __atomic_load_n(&self->ring->data_head, __ATOMIC_ACQUIRE);
-	__u64 tail = self->ring->data_tail;
+	const char *data = (char *)ring + ring->data_offset;
+	__u64 head = __atomic_load_n(&ring->data_head, __ATOMIC_ACQUIRE);
+	__u64 tail = ring->data_tail;
 	struct sample s;
 	size_t i;
 
 	while (tail < head) {
 		for (i = 0; i < sizeof(s); i++)
-			((char *)&s)[i] = data[(tail + i) % self->ring->data_size];
-		count(self, &s);
+			((char *)&s)[i] = data[(tail + i) % ring->data_size];
+		count(&s, hits);
 		tail += s.header.size;
 	}
-	__atomic_store_n(&self->ring->data_tail, tail, __ATOMIC_RELEASE);
+	__atomic_store_n(&ring->data_tail, tail, __ATOMIC_RELEASE);
 }
 
 TEST_F_TIMEOUT(precise_xmm, of_the_current_task, 120)
 {
+	struct hits hits = {};
 	int looks, i;
 
-	for (looks = 0; looks < MAX_LOOKS && self->ours < ENOUGH; looks++) {
+	for (looks = 0; looks < MAX_LOOKS && hits.ours < ENOUGH; looks++) {
 		ASSERT_EQ(0, ioctl(self->event, PERF_EVENT_IOC_ENABLE, 0));
 		for (i = 0; i < YIELDS; i++)
 			yield(OURS);
 		ASSERT_EQ(0, ioctl(self->event, PERF_EVENT_IOC_DISABLE, 0));
-		look(self);
+		look(self->ring, &hits);
 	}
-	TH_LOG("%lu hits in the kernel, %lu with our registers", self->kernel_hits, self->ours);
+	TH_LOG("%lu hits in the kernel, %lu with our registers", hits.all, hits.ours);
 
-	EXPECT_GT(self->ours, 0);
-	EXPECT_EQ(0, self->anothers);
+	EXPECT_GT(hits.ours, 0);
+	EXPECT_EQ(0, hits.anothers);
 }
 #else
 TEST(precise_xmm)
