@@ -12,6 +12,7 @@
 #include <asm/perf_regs.h>
 #include <errno.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -38,7 +39,7 @@
 #define FPSSE			3ULL
 
 /* An event of instructions has hundreds of samples for each signal. */
-#define ENOUGH_SAMPLES		100000
+#define ENOUGH_SAMPLES		30000
 
 enum { HANDLER = 1, FRAME = 2 };	/* whose pattern: the seed */
 
@@ -85,9 +86,14 @@ static void handler(int nr, siginfo_t *info, void *context)
 		     "d" ((__u32)(sig.cls->xfeatures >> 32)) : "memory");
 }
 
-/* Takes the frame's second page out of the page tables again and again. */
+/* Takes the frame's second page out of the page tables again and again, on another CPU. */
 static void *take_page(void *page)
 {
+	cpu_set_t others;
+
+	sched_getaffinity(0, sizeof(others), &others);
+	CPU_CLR(simd_test_cpu(), &others);
+	sched_setaffinity(0, sizeof(others), &others);
 	while (!__atomic_load_n(&stop, __ATOMIC_RELAXED))
 		madvise(page, sysconf(_SC_PAGESIZE), MADV_DONTNEED);
 	return NULL;
@@ -218,6 +224,9 @@ static void run(struct __test_metadata *_metadata, struct sampling *s,
 {
 	struct rusage before, after;
 	unsigned int i;
+
+	/* Where the event counts, on a machine with more than one kind of CPUs. */
+	simd_use_test_cpu();
 
 	raise(SIGUSR1);
 	getrusage(RUSAGE_THREAD, &before);
