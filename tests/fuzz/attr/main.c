@@ -24,7 +24,7 @@
 
 #include "attr.h"
 
-#define GRACE_SECONDS	60	/* for the last step */
+#define GRACE_SECONDS	300	/* for the last step */
 
 struct shared *shared;
 struct options options = { .seed = 1, .seconds = 20, .only = -1, .hotplug = true };
