@@ -68,15 +68,12 @@ expected_values()
 
 # check_dump: print the first sample that has all, then what all samples had.
 # From its first to its last such sample the program is at work, and a sample
-# then has either all values, or the low 128 bits of all, or no vectors. One can have
-# zeros: the handler of the signal that ends the program begins so on x86.
+# then has either all values, or the low 128 bits of all, or no vectors.
 check_dump()
 {
 	awk -v vectors="$VECTORS" -v narrow="$NARROW" '
 	function judge(side) {
 		result[side, samples] = words[side] ? "other" : "absent"
-		if (words[side] && words[side] == zeros[side])
-			result[side, samples] = "initial"
 		if (words[side] && words[side] == right_narrow[side] &&
 		    words[side] == all["narrow", side])
 			result[side, samples] = "narrow"
@@ -108,8 +105,8 @@ check_dump()
 		if (narrow)
 			printf "%d with %s, ", n["narrow"], narrow
 		printf "%d without %s, %d wrong; %d before or after\n",
-		       n["absent"], vectors, n["other"] + n["initial"], n["outside"]
-		return n["other"] > 0 || n["initial"] > 1
+		       n["absent"], vectors, n["other"], n["outside"]
+		return n["other"] > 0
 	}
 	FNR == NR {
 		if ($1 == "whole")
@@ -126,7 +123,6 @@ check_dump()
 		text = ""
 		split("", words)
 		split("", right)
-		split("", zeros)
 		split("", right_narrow)
 	}
 	sample { text = text $0 "\n" }
@@ -134,7 +130,6 @@ check_dump()
 	/^\.\.\.\. / && (("word", $2) in want || ("narrow", $2) in want) {
 		words[side]++
 		right[side] += want["word", $2] == $3
-		zeros[side] += $3 ~ /^0x0*$/
 		right_narrow[side] += want["narrow", $2] == $3
 	}
 	END {

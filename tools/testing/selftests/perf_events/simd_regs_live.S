@@ -101,6 +101,14 @@ simd_live_probe:
 	mov	LIVE_STOP(%rbx), %rax
 	cmpq	$0, (%rax)
 	jne	.Ldump
+	cmpq	$0, LIVE_DEADLINE(%rbx)
+	je	.Lin_time
+	rdtsc
+	shl	$32, %rdx
+	or	%rdx, %rax
+	cmp	LIVE_DEADLINE(%rbx), %rax
+	jae	.Ldump
+.Lin_time:
 	dec	%r12
 	jnz	.Lround
 

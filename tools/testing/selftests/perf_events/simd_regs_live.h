@@ -44,6 +44,7 @@
 #define LIVE_ERROR		88
 #define LIVE_CALL_MARKER	96
 #define LIVE_WRITE		104
+#define LIVE_DEADLINE		112
 
 /* Offsets into struct simd_call, and its size */
 #define CALL_NR			0
@@ -84,6 +85,7 @@ struct simd_live {
 	__s64 error;			/* out: how the last of them did */
 	__u64 call_marker;	/* arm64: what X28 holds from the calls on */
 	__u64 write;		/* where a vector is stored before the calls: 8 bytes; or 0 */
+	__u64 deadline;		/* of the counter of time, ends the rounds too: 64 bits; or 0 */
 };
 
 _Static_assert(offsetof(struct simd_live, marker) == LIVE_MARKER, "asm");
@@ -100,6 +102,7 @@ _Static_assert(offsetof(struct simd_live, failed) == LIVE_FAILED, "asm");
 _Static_assert(offsetof(struct simd_live, error) == LIVE_ERROR, "asm");
 _Static_assert(offsetof(struct simd_live, call_marker) == LIVE_CALL_MARKER, "asm");
 _Static_assert(offsetof(struct simd_live, write) == LIVE_WRITE, "asm");
+_Static_assert(offsetof(struct simd_live, deadline) == LIVE_DEADLINE, "asm");
 _Static_assert(offsetof(struct simd_call, arg[3]) == CALL_ARG3, "asm");
 _Static_assert(sizeof(struct simd_call) == CALL_SIZE, "asm");
 

@@ -183,6 +183,12 @@ simd_live_probe:
 	ldr	x9, [x19, #LIVE_STOP]
 	ldr	x9, [x9]
 	cbnz	x9, .Lend
+	ldr	x9, [x19, #LIVE_DEADLINE]
+	cbz	x9, .Lin_time
+	mrs	x10, cntvct_el0
+	cmp	x10, x9
+	b.hs	.Lend
+.Lin_time:
 	subs	x20, x20, #1
 	b.ne	.Lround
 .Lend:

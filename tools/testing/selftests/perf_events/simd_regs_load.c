@@ -8,7 +8,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "simd_regs_pattern.h"
@@ -178,13 +177,8 @@ int main(int argc, char **argv)
 	};
 	struct simd_worker w = {
 		.seed = 1, .cls = simd_class_find(DEFAULT_CLASS), .nr_phases = 1,
-		.spin = 1000, .cpu = -1,
+		.spin = 1000, .cpu = -1, .seconds = 1,
 	};
-	struct sigevent at_end = {
-		.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGTERM,
-	};
-	struct itimerspec length = { .it_value.tv_sec = 1 };
-	timer_t timer;
 	struct simd_status *status;
 	bool print = false;
 	int opt;
@@ -208,7 +202,7 @@ int main(int argc, char **argv)
 			w.rounds = parse_number(optarg, 0xffffffff) ?: 1;
 			break;
 		case 't':
-			length.it_value.tv_sec = parse_number(optarg, 100000) ?: 1;
+			w.seconds = parse_number(optarg, 100000) ?: 1;
 			break;
 		case 'C':
 			w.cpu = parse_number(optarg, 100000);
@@ -242,12 +236,6 @@ int main(int argc, char **argv)
 	signal(SIGTERM, stop);
 	simd_set(shared->go, 1);
 	status = &shared->status[0];
-
-	if (timer_create(CLOCK_MONOTONIC, &at_end, &timer) ||
-	    timer_settime(timer, 0, &length, NULL)) {
-		perror("simd_regs_load: timer");
-		return 1;
-	}
 	simd_worker_run(&w, shared, status);
 
 	if (status->setup_error || status->failed || status->corrupted) {

@@ -311,11 +311,26 @@ static void preempt_others(struct simd_status *status)
 	}
 }
 
+/*
+ * A signal would end the worker in a handler, which has other registers. It looks
+ * at the time itself instead.
+ */
+static __u64 set_deadline(const struct simd_worker *w, struct pattern *patterns)
+{
+	__u64 deadline = w->seconds ? ticks() + w->seconds * ticks_per_second() : 0;
+	unsigned int i;
+
+	for (i = 0; i < w->nr_phases; i++)
+		patterns[i].live.deadline = deadline;
+	return deadline;
+}
+
 void simd_worker_run(const struct simd_worker *w, struct simd_shared *shared,
 		     struct simd_status *status)
 {
 	struct pattern *patterns, child;
 	unsigned int i = 0;
+	__u64 deadline;
 
 	patterns = set_up(w, &child, shared, status);
 	simd_set(status->ready, 1);
@@ -325,7 +340,8 @@ void simd_worker_run(const struct simd_worker *w, struct simd_shared *shared,
 	wait_for_go(shared);
 	if (w->preempts)
 		preempt_others(status);
-	while (!simd_get(shared->stop)) {
+	deadline = set_deadline(w, patterns);
+	while (!simd_get(shared->stop) && (!deadline || ticks() < deadline)) {
 		enter_phase(w, i);
 		if (run_pattern(&patterns[i], status)) {
 			run_pattern(&child, status);

@@ -51,6 +51,7 @@ struct simd_worker {
 	unsigned int nr_phases;		/* patterns to go through */
 	__u64 spin;			/* loop iterations per round */
 	__u64 rounds;		/* per pattern */
+	unsigned int seconds;		/* until it ends by itself; 0: it does not */
 	int cpu;			/* -1: any */
 	bool preempts;			/* the others, when it wakes up */
 	const struct simd_class *handler_cls;	/* NULL: the same */
@@ -87,8 +88,8 @@ struct simd_shared *simd_shared_new(void);
 /* The marker of a worker's pattern number @phase */
 __u64 simd_worker_marker(const struct simd_worker *w, unsigned int phase);
 
-/* Does the worker's work in this process until @shared->stop. A worker that has a
- * shadow stack needs simd_worker_start().
+/* Does the worker's work in this process until @shared->stop, or for so many seconds.
+ * A worker that has a shadow stack needs simd_worker_start().
  */
 void simd_worker_run(const struct simd_worker *w, struct simd_shared *shared,
 		     struct simd_status *status);

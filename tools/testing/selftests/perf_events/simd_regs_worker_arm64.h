@@ -63,6 +63,23 @@ static void keep_marker(mcontext_t *regs)
 		regs->regs[28] |= SIMD_MARK_RESUMED;
 }
 
+/* Counts time without a system call. */
+static __u64 ticks(void)
+{
+	__u64 now;
+
+	asm volatile("mrs %0, cntvct_el0" : "=r" (now));
+	return now;
+}
+
+static __u64 ticks_per_second(void)
+{
+	__u64 rate;
+
+	asm("mrs %0, cntfrq_el0" : "=r" (rate));
+	return rate;
+}
+
 /* There are, but not in the registers that are sampled here. */
 static inline long enable_shadow_stack(void)
 {
