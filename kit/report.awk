@@ -76,7 +76,7 @@ program == "facts" {
 /^not ok / && too_few && !unmet {
 	skipped[program]++
 	late_tests[program]++
-	why = "too few samples in a minute: the CPU has too much to do, or its PMU does not interrupt"
+	why = "no more samples for a minute: the CPU has too much to do, or its PMU does not interrupt"
 	remember("reason", why)
 	reasons[why]++
 	next

@@ -60,7 +60,7 @@ def main():
     demand('nothing checked', nothing['verdict'] == 'nothing checked')
     demand('why: %s' % list(nothing['not_tested']),
            [why.split(':')[0] for why in nothing['not_tested']] ==
-           ['such is life', 'too few samples in a minute'])
+           ['such is life', 'no more samples for a minute'])
     demand('a user has programs of its own checked, in user mode',
            user['verdict'] == 'right' and user['samples'] >= 1000 and
            user['machine']['user'] != '0' and

@@ -30,7 +30,7 @@
 #define V_BYTES		16
 
 /* How long the worker may take to where a marker holds, and how often it is asked */
-#define MAX_SECONDS	30
+#define MAX_SECONDS	120
 #define INTERVAL_US	200
 
 /* Of simd_live_run(): where its struct simd_live is, and the marker */

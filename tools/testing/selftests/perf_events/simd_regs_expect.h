@@ -9,7 +9,7 @@
 #include "simd_regs_run.h"
 
 /* More than a run gets to collect its samples, so that it can say how far it got */
-#define SIMD_TEST_SECONDS	180
+#define SIMD_TEST_SECONDS	900
 
 /* No value that the task did not have, and no absence without a reason. */
 static void expect_clean(struct __test_metadata *_metadata, const struct simd_check *check,

@@ -16,9 +16,6 @@
 #include "simd_regs_probe.h"
 
 #define NR_WORKERS	3
-
-/* Enough for a slow kernel on a busy host; migrations take long. */
-#define MAX_SECONDS	200
 #define MIN_SAMPLES	10000
 #define MIN_MIGRATIONS	1000
 
@@ -242,7 +239,6 @@ FIXTURE_SETUP(probes)
 	close(fd);
 	self->run->attr = attr;
 	self->run->min_samples = variant->source == MIGRATION ? MIN_MIGRATIONS : MIN_SAMPLES;
-	self->run->max_seconds = MAX_SECONDS;
 }
 
 FIXTURE_TEARDOWN(probes)
@@ -250,7 +246,7 @@ FIXTURE_TEARDOWN(probes)
 	simd_run_free(self->run);
 }
 
-TEST_F_TIMEOUT(probes, values, MAX_SECONDS + 30)
+TEST_F_TIMEOUT(probes, values, SIMD_TEST_SECONDS)
 {
 	const unsigned int what[NR_WORKERS] = {
 		SIMD_DO_GETPPID | SIMD_DO_YIELD, SIMD_DO_GETPPID | SIMD_DO_READ | SIMD_DO_YIELD,

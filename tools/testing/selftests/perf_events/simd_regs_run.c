@@ -274,26 +274,34 @@ void simd_run_add_demand(struct simd_run *run, size_t count, unsigned long at_le
 	run->demands[run->nr_demands++] = (struct simd_demand){ count, at_least, name };
 }
 
-/* What is still to be waited for, NULL if nothing is */
-static const char *lacking(const struct simd_run *run)
+/* What is still to be waited for and how many there are, NULL if nothing is */
+static const char *lacking(const struct simd_run *run, unsigned long *nr)
 {
 	const struct simd_demand *d;
 
-	if (simd_run_marked(run) < run->min_samples)
+	*nr = simd_run_marked(run);
+	if (*nr < run->min_samples)
 		return "samples with known values";
 	for (d = run->demands; d < run->demands + run->nr_demands; d++) {
-		if (*(const unsigned long *)((const char *)&run->check.n + d->count) < d->at_least)
+		*nr = *(const unsigned long *)((const char *)&run->check.n + d->count);
+		if (*nr < d->at_least)
 			return d->name;
 	}
 	return NULL;
 }
 
+/* On a slow machine it takes long; it has failed when there are no more of them. */
 int simd_run_collect(struct simd_run *run)
 {
-	time_t end = time(NULL) + run->max_seconds;
-	const char *what;
+	const char *what, *last = NULL;
+	unsigned long nr, last_nr = 0;
+	time_t end = 0;
 
-	while ((what = lacking(run))) {
+	while ((what = lacking(run, &nr))) {
+		if (what != last || nr != last_nr)
+			end = time(NULL) + run->max_seconds;
+		last = what;
+		last_nr = nr;
 		if (time(NULL) > end)
 			return failed(run, what, -ETIME);
 		usleep(5000);

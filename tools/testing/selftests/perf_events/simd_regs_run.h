@@ -44,7 +44,7 @@ struct simd_run {
 	unsigned long min_samples;	/* with known values */
 	struct simd_demand demands[SIMD_RUN_DEMANDS];	/* ... and what else */
 	unsigned int nr_demands;
-	unsigned int max_seconds;
+	unsigned int max_seconds;	/* to wait for one more */
 	struct simd_worker workers[SIMD_MAX_WORKERS];
 	unsigned int nr_workers;
 
