@@ -15,6 +15,9 @@
 
 #define NO_FAMILY	(-1)
 
+/* What DEBUG=1 has where the kernel's stack was not written: CONFIG_INIT_STACK_ALL_PATTERN */
+#define UNWRITTEN	0xfefefefefefefefeULL
+
 /* What is known of the task that was hit */
 struct subject {
 	int family;		/* whose tags it may have; NO_FAMILY: nobody's */
@@ -76,6 +79,8 @@ static const char *judge_word(const struct subject *who, bool exactly, unsigned 
 	struct simd_tag tag;
 	__u64 expected;
 
+	if (value == UNWRITTEN)
+		return "what was on the kernel's stack";
 	if (find_target_tag(value, &tag) && SIMD_FAMILY(tag.seed) != who->family)
 		return "the registers of another task";
 	if (!exactly || !simd_expect(who->marker, reg, word, &expected))
