@@ -165,6 +165,8 @@ void __perf_simd_regs_begin_overflow(void)
 
 	buf->saved = 0;
 	buf->asked = perf_simd_asked_state();
+	/* A sample of an NMI in between must not take what an earlier interrupt has left. */
+	barrier();
 	buf->shared = true;
 }
 

@@ -327,6 +327,7 @@ static const void *live_vregs(struct perf_simd_buf *buf)
 
 	if (!perf_simd_has_saved(buf, STATE_V)) {
 		fpsimd_save_vregs(&live->fpsimd);
+		barrier();
 		buf->saved |= STATE_V;
 	}
 
