@@ -77,6 +77,39 @@ test_x86()
 	# The stack is cut, so that there is room for the registers.
 	accepts -e cpu-clock --call-graph dwarf,65064 --user-regs=xmm,ip -Iymm
 	accepts -e page-faults -I
+	test_options
+}
+
+# attr_has WORDS|WORDS... OPTION...: what perf evlist -v prints of the events has all of
+# these, or none of those that begin with `!`.
+attr_has()
+{
+	local words=$1 word
+
+	shift
+	record "$@" true || { not_ok "$* is refused"; return; }
+	perf evlist -v -i $data > attrs 2> err
+	while IFS= read -r -d '|' word; do
+		case $word in
+		!*) ! grep -qF -e "${word#!}" attrs ;;
+		*) grep -qF -e "$word" attrs ;;
+		esac || { cat attrs; not_ok "$*: not so: $word"; return; }
+	done <<< "$words|"
+	ok "$*: $words"
+}
+
+# Lists that are given twice, or taken back
+test_options()
+{
+	refuses '--intr-regs can be given once' -e cpu-clock -Ixmm0 --intr-regs=ymm1
+	refuses '--user-regs can be given once' -e cpu-clock --user-regs=ip --user-regs=ymm1
+	attr_has '!REGS_INTR|!sample_simd' -e cpu-clock -Iip,ymm0 --no-intr-regs
+	attr_has '!REGS_INTR|REGS_USER|!sample_simd' -e cpu-clock -Iymm0 --user-regs=ip --no-intr-regs
+	attr_has 'REGS_INTR|!REGS_USER|sample_simd_vec_reg_intr: 0x2' -e cpu-clock -Iymm1 --user-regs=ymm0 --no-user-regs
+	attr_has 'REGS_USER|sample_regs_user: 0x100,|!STACK_USER' \
+		--call-graph dwarf --user-regs=ip -e cpu-clock/call-graph=no/
+	attr_has 'REGS_USER|sample_simd_vec_reg_user: 0x8|!STACK_USER' \
+		--call-graph dwarf --user-regs=ymm3 -e cpu-clock/call-graph=no/
 }
 
 test_arm64()
@@ -110,8 +143,63 @@ test_adaptive_pebs()
 	refuses "doesn't support branch stack sampling" -b -e cycles -Iymm0
 	test_some_events
 	test_user
-	# The default event is as precise as can be.
+	test_sides
+	test_group
+	# The default event is as precise as can be, and says so if that is not at all.
+	accepts -Ixmm
+	! grep -q 'without precision' err || not_ok "-Ixmm: not precise"
 	accepts -Izmm,k
+	grep -q 'WARNING: .* is recorded without precision' err || not_ok "-Izmm,k: does not say that it is not precise"
+	test_mem
+}
+
+# The user side of a precise event is not limited by the record. Both sides have one width.
+test_sides()
+{
+	refuses '-I and --user-regs have one width' -e cycles:pp -Iip,xmm --user-regs=ymm
+	record -e cycles:pp,cpu-clock -Iip,xmm0 --user-regs=ymm0 perf test -w noploop 0.5 ||
+		not_ok "cycles:pp,cpu-clock -Iip,xmm0 --user-regs=ymm0 is refused"
+	grep -q 'WARNING: cycles:pp cannot sample .* at the interrupt, and is recorded without them' err ||
+		not_ok "no warning names the interrupt"
+	perf script -i $data -F event,ip,uregs 2> err | awk '
+		$1 == "cycles:pp:" { n++ }
+		$1 == "cycles:pp:" && /YMM0:/ { has++ }
+		END { exit !n || has < n / 2 }' && ok "cycles:pp has its user registers" ||
+		not_ok "cycles:pp has no user registers"
+}
+
+# An event that does without stays in its group.
+test_group()
+{
+	record -e '{cycles,msr/tsc/}:S' -c 2000000 -Iip,ymm0 -a perf test -w noploop 0.5 ||
+		not_ok "a group with msr/tsc/ is refused"
+	grep -q 'WARNING: msr/tsc/ cannot sample' err || not_ok "no warning names msr/tsc/"
+	perf script -i $data -F event,period 2> err > events
+	grep -q 'msr/tsc/:' events && ok "msr/tsc/ is counted in its group" || not_ok "msr/tsc/ is not in its group"
+}
+
+# What these events are sampled for comes with precision.
+test_mem()
+{
+	perf mem record -o $data -Iip,ymm0 true > out 2> err && not_ok "perf mem record -Iymm0 is not refused"
+	grep -q 'a precise event of this CPU cannot sample YMM' err && ok "perf mem record -Iymm0: $(head -n 1 err)" ||
+		not_ok "perf mem record -Iymm0 does not say why"
+	perf mem record -o $data -Iip,xmm0 perf test -w noploop 0.5 > out 2> err || not_ok "perf mem record -Ixmm0 is refused"
+}
+
+# What IBS samples cannot be in a group with others: the registers are not the reason, and
+# the file is that of the events that are left.
+test_ibs_group()
+{
+	local events
+
+	for events in '{cycles:pp,instructions}' '{instructions,cycles:pp}'; do
+		record -e "$events" -c 2000000 -Iip,ymm0 perf test -w noploop 0.5
+		! grep -q 'cannot sample SIMD' err || not_ok "$events: blames the registers"
+		perf report -i $data --stdio > out 2>> err || { not_ok "$events: cannot be read"; continue; }
+		perf script -i $data -F ip,iregs 2> err | grep -q YMM0: && ok "$events: the rest has YMM0" ||
+			not_ok "$events: no YMM0"
+	done
 }
 
 # has_for EVENT WITHOUT SIDE OPTION...: the samples of EVENT have YMM0, those of WITHOUT

@@ -67,6 +67,43 @@ void record_opts__add_regs(struct record_opts *opts, const struct reg_list *list
 	simd->enabled |= list->vec || list->pred || list->ext_gprs;
 }
 
+/**
+ * record_opts__clear_regs - ask for no registers after all
+ * @opts: of the recording
+ * @intr: on the interrupt side, else on the user side
+ *
+ * The other side keeps the width that both have had.
+ */
+void record_opts__clear_regs(struct record_opts *opts, bool intr)
+{
+	struct simd_regs_request *simd = &opts->simd_regs;
+	bool vec, pred;
+
+	if (intr) {
+		opts->sample_intr_regs = 0;
+		simd->vec_intr = 0;
+		simd->pred_intr = 0;
+		simd->precise_xmm = 0;
+	} else {
+		opts->sample_user_regs = 0;
+		simd->vec_user = 0;
+		simd->pred_user = 0;
+	}
+
+	/* A width goes with a mask. */
+	vec = simd->vec_intr || simd->vec_user;
+	pred = simd->pred_intr || simd->pred_user;
+	if (!vec)
+		simd->vec_qwords = 0;
+	if (!pred) {
+		simd->pred_qwords = 0;
+		simd->min_vec_qwords = 0;
+	}
+	if (!vec && !pred)
+		simd->enabled &= !!((opts->sample_intr_regs | opts->sample_user_regs) &
+				    simd_ext_gprs(EM_HOST));
+}
+
 /* The mask to ask a kernel for that takes whole classes only; @whole is 0 for others. */
 static u64 whole_class(u64 mask, u64 whole)
 {

@@ -38,10 +38,12 @@ struct simd_regs_request {
 
 bool record_opts__has_regs(const struct record_opts *opts, bool intr);
 void record_opts__add_regs(struct record_opts *opts, const struct reg_list *list, bool intr);
+void record_opts__clear_regs(struct record_opts *opts, bool intr);
 void evsel__config_sample_regs(struct evsel *evsel, const struct record_opts *opts);
 bool evsel__simd_regs_fallback(struct evsel *evsel, int err);
 bool evsel__drop_optional_regs(struct evsel *evsel, int err);
 bool evsel__refused_for_simd_regs(const struct evsel *evsel);
+bool evsel__stays_precise(struct evsel *evsel, int err);
 bool evsel__drop_simd_regs(struct evsel *evsel, int err);
 int evsel__simd_regs_strerror(struct evsel *evsel, int err, char *msg, size_t size);
 void simd_regs__warn_dwarf(uint16_t e_machine);

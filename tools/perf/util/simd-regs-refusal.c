@@ -51,6 +51,27 @@ static void attr__drop_simd_regs(struct perf_event_attr *attr, uint16_t e_machin
 		attr->sample_regs_user = ip;
 }
 
+/* The same for what is sampled at the interrupt; the user side stays. */
+static void attr__drop_intr_simd_regs(struct perf_event_attr *attr, uint16_t e_machine)
+{
+	attr->sample_simd_vec_reg_intr = 0;
+	attr->sample_simd_pred_reg_intr = 0;
+	/* A width goes with a mask. */
+	if (!attr->sample_simd_vec_reg_user)
+		attr->sample_simd_vec_reg_qwords = 0;
+	if (!attr->sample_simd_pred_reg_user)
+		attr->sample_simd_pred_reg_qwords = 0;
+	attr->sample_regs_intr &= ~simd_ext_gprs(e_machine);
+	if (attr->sample_type & PERF_SAMPLE_REGS_INTR && !attr->sample_regs_intr)
+		attr->sample_regs_intr = 1ULL << perf_arch_reg_ip(e_machine);
+}
+
+static bool attr__has_user_simd_regs(const struct perf_event_attr *attr, uint16_t e_machine)
+{
+	return attr->sample_simd_vec_reg_user || attr->sample_simd_pred_reg_user ||
+	       attr->sample_regs_user & simd_ext_gprs(e_machine);
+}
+
 /* The event with the registers that every kernel has, and the SIMD fields for more. */
 static struct perf_event_attr attr__without_simd_regs(const struct perf_event_attr *attr,
 						      uint16_t e_machine)
@@ -83,17 +104,50 @@ static bool evsel__has_open_fd(const struct evsel *evsel)
  * evsel__refused_for_simd_regs - whether an event's registers are why it was refused
  * @evsel: the event, which the kernel has refused
  *
- * Returns true if the event could be opened without the registers that need the SIMD
- * fields.
+ * Returns true if the event by itself, outside of its group, can be opened without the
+ * registers that need the SIMD fields, and not with them.
  */
 bool evsel__refused_for_simd_regs(const struct evsel *evsel)
 {
 	struct perf_event_attr attr = evsel->core.attr;
 
-	if (!attr.sample_simd_regs_enabled)
+	if (!attr.sample_simd_regs_enabled || attr__can_open(&attr))
 		return false;
 	attr__drop_simd_regs(&attr, EM_HOST);
 	return attr__can_open(&attr);
+}
+
+/* An event that is sampled for the addresses and latencies that a precise one has. */
+static bool attr__has_to_be_precise(const struct perf_event_attr *attr)
+{
+	return attr->sample_type & PERF_SAMPLE_DATA_SRC;
+}
+
+/**
+ * evsel__stays_precise - whether an event is to be refused rather than imprecise
+ * @evsel: the event, which the kernel has refused
+ * @err: what sys_perf_event_open() said
+ *
+ * An event as precise as possible, "cycles:P", is tried with less and less precision.
+ * If registers are the reason, the last step, to none at all, comes with a warning; it
+ * is not taken where the samples would have lost what they are for. Then the precision
+ * is what it was at first.
+ */
+bool evsel__stays_precise(struct evsel *evsel, int err)
+{
+	struct perf_event_attr *attr = &evsel->core.attr;
+
+	if (err != -EOPNOTSUPP || !evsel->precise_max || attr->precise_ip != 1 ||
+	    !evsel__refused_for_simd_regs(evsel))
+		return false;
+
+	if (attr__has_to_be_precise(attr)) {
+		attr->precise_ip = evsel->precise_ip_original ?: 1;
+		return true;
+	}
+	pr_warning("WARNING: %s is recorded without precision: a precise event of this CPU cannot sample all of the registers.\n",
+		   evsel__name(evsel));
+	return false;
 }
 
 /*
@@ -114,7 +168,7 @@ static bool evsel__can_have_simd_regs(const struct evsel *evsel)
 		attr.exclude_hv = 1;
 	}
 	attr.exclude_guest = 1;
-	if (evsel->precise_max)
+	if (evsel->precise_max && !attr__has_to_be_precise(&attr))
 		attr.precise_ip = 0;
 	return attr__can_open(&attr);
 }
@@ -221,12 +275,15 @@ static int unsupported_strerror(struct evsel *evsel, char *msg, size_t size)
 			refused.len ? refused.buf : "the requested registers together");
 	if (possible.len)
 		len += scnprintf(msg + len, size - len, "Hint: It can sample %s.\n", possible.buf);
+	if (attr.sample_simd_vec_reg_intr && attr.sample_simd_vec_reg_user)
+		len += scnprintf(msg + len, size - len,
+				 "Hint: -I and --user-regs have one width, that of the widest.\n");
 	strbuf_release(&refused);
 	strbuf_release(&possible);
 
 	if (attr.precise_ip) {
 		attr.precise_ip = 0;
-		if (attr__can_open(&attr))
+		if (!attr__has_to_be_precise(&attr) && attr__can_open(&attr))
 			len += scnprintf(msg + len, size - len,
 					 "Hint: Without the 'p' modifier it can sample all of them.\n");
 	} else {
@@ -242,13 +299,16 @@ static int unsupported_strerror(struct evsel *evsel, char *msg, size_t size)
  * @err: what sys_perf_event_open() said, positive
  *
  * Where another event of the session can sample the registers, this one need not
- * end it: it is recorded without, and a warning says so. An event that is open on
- * some CPU stays as it is, since the kernel writes its samples by the old attr.
+ * end it: it is recorded without, and a warning says so. It keeps those of user space
+ * if it can, as precise events can. An event that is open on some CPU stays as it is,
+ * since the kernel writes its samples by the old attr.
  *
  * Returns true if the event is worth another try.
  */
 bool evsel__drop_simd_regs(struct evsel *evsel, int err)
 {
+	struct perf_event_attr attr = evsel->core.attr;
+	const char *where = "";
 	struct evsel *pos;
 
 	if ((err != EOPNOTSUPP && err != EINVAL) || evsel__has_open_fd(evsel) ||
@@ -258,9 +318,14 @@ bool evsel__drop_simd_regs(struct evsel *evsel, int err)
 	evlist__for_each_entry(evsel->evlist, pos) {
 		if (pos == evsel || !evsel__can_have_simd_regs(pos))
 			continue;
-		attr__drop_simd_regs(&evsel->core.attr, EM_HOST);
-		pr_warning("WARNING: %s cannot sample SIMD and extended registers, and is recorded without them.\n",
-			   evsel__name(evsel));
+		attr__drop_intr_simd_regs(&attr, EM_HOST);
+		if (attr__has_user_simd_regs(&attr, EM_HOST) && attr__can_open(&attr))
+			where = " at the interrupt";
+		else
+			attr__drop_simd_regs(&attr, EM_HOST);
+		evsel->core.attr = attr;
+		pr_warning("WARNING: %s cannot sample SIMD and extended registers%s, and is recorded without them.\n",
+			   evsel__name(evsel), where);
 		return true;
 	}
 	return false;
