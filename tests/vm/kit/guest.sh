@@ -46,7 +46,7 @@ echo 'while :; do (echo 0 > /proc/sys/kernel/perf_event_paranoid; read -rt 60) <
 	> starts
 mv kit/simd_regs_values .
 cp "$(type -P bash)" kit/simd_regs_values
-BASH_ENV=$PWD/starts kit/check-machine --minutes 1 --out reports/stopped > /dev/null &
+BASH_ENV=$PWD/starts kit/check-machine --minutes 20 --out reports/stopped > /dev/null &
 until [ -e reports/stopped/log/simd_regs_values.log ]; do sleep 1; done
 expect 2 kit/check-machine --out reports/second
 # It leaves alone what the first one has saved.
