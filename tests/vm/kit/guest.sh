@@ -40,13 +40,23 @@ unchanged()
 expect 0 kit/check-machine --minutes 1 --hotplug --out reports/right
 unchanged
 
+# Only user mode, and no settings
+chmod a+x /root
+mkdir -m 777 reports/user
+(ulimit -l 8192
+ SIMD_SAMPLES=100 expect 0 setpriv --reuid 65534 --regid 65534 --clear-groups \
+	kit/check-machine --minutes 1 --out reports/user)
+unchanged
+
+printf '%s\n' '#!/bin/sh' | tee kit/sample_cost > kit/cpu_facts
+
 # In one program's place a shell that starts others all the time, which change a setting
 mkfifo never
 echo 'while :; do (echo 0 > /proc/sys/kernel/perf_event_paranoid; read -rt 60) <> never & read -rt 0.05 <> never; done' \
 	> starts
 mv kit/simd_regs_values .
 cp "$(type -P bash)" kit/simd_regs_values
-BASH_ENV=$PWD/starts kit/check-machine --minutes 20 --out reports/stopped > /dev/null &
+BASH_ENV=$PWD/starts kit/check-machine --out reports/stopped > /dev/null &
 until [ -e reports/stopped/log/simd_regs_values.log ]; do sleep 1; done
 expect 2 kit/check-machine --out reports/second
 # It leaves alone what the first one has saved.
@@ -58,15 +68,6 @@ unchanged
 [ -z "$(running)" ] || { echo "error: still running: $(running)" >&2; exit 1; }
 mv simd_regs_values kit
 
-# Only user mode, and no settings
-chmod a+x /root
-mkdir -m 777 reports/user
-(ulimit -l 8192
- SIMD_SAMPLES=100 expect 0 setpriv --reuid 65534 --regid 65534 --clear-groups \
-	kit/check-machine --minutes 1 --out reports/user)
-unchanged
-
-printf '%s\n' '#!/bin/sh' | tee kit/sample_cost > kit/cpu_facts
 # In each program's place one that says what a test says of a foreign value
 for program in kit/simd_regs*; do
 	printf '%s\n' '#!/bin/sh' 'echo "1..1"' 'echo 99 > /proc/sys/kernel/perf_event_max_sample_rate' \
