@@ -50,9 +50,10 @@ unchanged
 
 printf '%s\n' '#!/bin/sh' | tee kit/sample_cost > kit/cpu_facts
 
-# In one program's place a shell that starts others all the time, which change a setting
+# In one program's place a shell that starts others all the time, which change a setting;
+# not so many that a slow machine does nothing else
 mkfifo never
-echo 'while :; do (echo 0 > /proc/sys/kernel/perf_event_paranoid; read -rt 60) <> never & read -rt 0.05 <> never; done' \
+echo 'while :; do (echo 0 > /proc/sys/kernel/perf_event_paranoid; read -rt 10) <> never & read -rt 0.2 <> never; done' \
 	> starts
 mv kit/simd_regs_values .
 cp "$(type -P bash)" kit/simd_regs_values
