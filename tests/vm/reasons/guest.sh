@@ -101,8 +101,8 @@ attr_has()
 # Lists that are given twice, or taken back
 test_options()
 {
-	refuses '--intr-regs can be given once' -e cpu-clock -Ixmm0 --intr-regs=ymm1
-	refuses '--user-regs can be given once' -e cpu-clock --user-regs=ip --user-regs=ymm1
+	refuses '--intr-regs can be given only once' -e cpu-clock -Ixmm0 --intr-regs=ymm1
+	refuses '--user-regs can be given only once' -e cpu-clock --user-regs=ip --user-regs=ymm1
 	attr_has '!REGS_INTR|!sample_simd' -e cpu-clock -Iip,ymm0 --no-intr-regs
 	attr_has '!REGS_INTR|REGS_USER|!sample_simd' -e cpu-clock -Iymm0 --user-regs=ip --no-intr-regs
 	attr_has 'REGS_INTR|!REGS_USER|sample_simd_vec_reg_intr: 0x2' -e cpu-clock -Iymm1 --user-regs=ymm0 --no-user-regs
@@ -194,7 +194,9 @@ test_ibs_group()
 	local events
 
 	for events in '{cycles:pp,instructions}' '{instructions,cycles:pp}'; do
-		record -e "$events" -c 2000000 -Iip,ymm0 perf test -w noploop 0.5
+		rm -f $data
+		record -e "$events" -c 2000000 -Iip,ymm0 perf test -w noploop 0.5 ||
+			{ not_ok "$events is refused"; continue; }
 		! grep -q 'cannot sample SIMD' err || not_ok "$events: blames the registers"
 		perf report -i $data --stdio > out 2>> err || { not_ok "$events: cannot be read"; continue; }
 		perf script -i $data -F ip,iregs 2> err | grep -q YMM0: && ok "$events: the rest has YMM0" ||

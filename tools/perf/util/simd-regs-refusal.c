@@ -135,7 +135,7 @@ static bool attr__has_to_be_precise(const struct perf_event_attr *attr)
  */
 bool evsel__stays_precise(struct evsel *evsel, int err)
 {
-	struct perf_event_attr *attr = &evsel->core.attr;
+	struct perf_event_attr *attr = &evsel->core.attr, imprecise = *attr;
 
 	if (err != -EOPNOTSUPP || !evsel->precise_max || attr->precise_ip != 1 ||
 	    !evsel__refused_for_simd_regs(evsel))
@@ -145,8 +145,10 @@ bool evsel__stays_precise(struct evsel *evsel, int err)
 		attr->precise_ip = evsel->precise_ip_original ?: 1;
 		return true;
 	}
-	pr_warning("WARNING: %s is recorded without precision: a precise event of this CPU cannot sample all of the registers.\n",
-		   evsel__name(evsel));
+	imprecise.precise_ip = 0;
+	if (attr__can_open(&imprecise))
+		pr_warning("WARNING: %s is recorded without precision: a precise event of this CPU cannot sample all of the registers.\n",
+			   evsel__name(evsel));
 	return false;
 }
 

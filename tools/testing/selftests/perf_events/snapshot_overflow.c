@@ -14,6 +14,7 @@
 
 #include "kselftest_harness.h"
 
+#define PMUS		"/sys/bus/event_source/devices/"
 #define SLOTS		0x400	/* a raw event */
 #define PERIOD		20011
 #define SAMPLES		200U
@@ -109,6 +110,9 @@ TEST(none_is_lost)
 	/* A PMI for each record */
 	precise.wakeup_events = 1;
 
+	/* On other CPUs the number is that of some event that there is not. */
+	if (access(PMUS "cpu/events/slots", F_OK) && access(PMUS "cpu_core/events/slots", F_OK))
+		SKIP(return, "no PMU here counts slots");
 	leader = open_event(&slots, -1);
 	if (leader < 0)
 		SKIP(return, "slots cannot be counted: %s", strerror(errno));
@@ -125,10 +129,12 @@ TEST(none_is_lost)
 	branch((unsigned long)PERIOD * SAMPLES);
 	ASSERT_EQ(0, prctl(PR_TASK_PERF_EVENTS_DISABLE));
 
-	EXPECT_LE(ENOUGH_SAMPLES, count_samples(&recorded));
 	for (i = 0; i < OTHER_EVENTS; i++) {
 		if (!has_run(&other[i]))
 			SKIP(return, "fewer than %d counters are free", OTHER_EVENTS + 1);
+	}
+	EXPECT_LE(ENOUGH_SAMPLES, count_samples(&recorded));
+	for (i = 0; i < OTHER_EVENTS; i++) {
 		EXPECT_LE(ENOUGH_SAMPLES, count_samples(&other[i])) {
 			TH_LOG("event %u has %u samples", i, count_samples(&other[i]));
 		}
