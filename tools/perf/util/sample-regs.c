@@ -291,6 +291,15 @@ void perf_event_attr__clear_simd_regs(struct perf_event_attr *attr)
 	memset((void *)attr + PERF_ATTR_SIZE_VER9, 0, sizeof(struct attr_simd_regs));
 }
 
+/* A width goes with a mask. */
+static void attr__drop_unused_widths(struct perf_event_attr *attr)
+{
+	if (!attr->sample_simd_vec_reg_intr && !attr->sample_simd_vec_reg_user)
+		attr->sample_simd_vec_reg_qwords = 0;
+	if (!attr->sample_simd_pred_reg_intr && !attr->sample_simd_pred_reg_user)
+		attr->sample_simd_pred_reg_qwords = 0;
+}
+
 /**
  * perf_event_attr__drop_user_simd_regs - take the user side out of the SIMD fields
  * @attr: of an event that has no PERF_SAMPLE_REGS_USER any more
@@ -299,12 +308,19 @@ void perf_event_attr__drop_user_simd_regs(struct perf_event_attr *attr)
 {
 	attr->sample_simd_vec_reg_user = 0;
 	attr->sample_simd_pred_reg_user = 0;
-	/* A width goes with a mask. */
-	if (!attr->sample_simd_vec_reg_intr)
-		attr->sample_simd_vec_reg_qwords = 0;
-	if (!attr->sample_simd_pred_reg_intr)
-		attr->sample_simd_pred_reg_qwords = 0;
+	attr__drop_unused_widths(attr);
 	/* It still selects the numbering of what is left. */
 	if (!(attr->sample_type & PERF_SAMPLE_REGS_INTR))
 		attr->sample_simd_regs_enabled = 0;
+}
+
+/**
+ * perf_event_attr__drop_intr_simd_regs - take the interrupt side out of the SIMD fields
+ * @attr: of an event whose sample_regs_intr has no bit that needs them any more
+ */
+void perf_event_attr__drop_intr_simd_regs(struct perf_event_attr *attr)
+{
+	attr->sample_simd_vec_reg_intr = 0;
+	attr->sample_simd_pred_reg_intr = 0;
+	attr__drop_unused_widths(attr);
 }

@@ -31,5 +31,6 @@ void perf_event_attr__restore_simd_regs(struct perf_event_attr *attr,
 					const struct attr_simd_regs *saved);
 void perf_event_attr__clear_simd_regs(struct perf_event_attr *attr);
 void perf_event_attr__drop_user_simd_regs(struct perf_event_attr *attr);
+void perf_event_attr__drop_intr_simd_regs(struct perf_event_attr *attr);
 
 #endif /* __PERF_SAMPLE_REGS_H */

@@ -34,36 +34,30 @@ static bool attr__can_open(const struct perf_event_attr *attr)
 }
 
 /*
- * Take the registers that need the SIMD fields out of an attr. A side that has no
- * others gets the IP: not every kernel takes an empty mask, and perf script prints
- * registers only if all events of a type have some.
+ * The registers of a side that need no SIMD fields. One that has no others gets the IP:
+ * not every kernel takes an empty mask, and perf script prints registers only if all
+ * events of a type have some.
  */
-static void attr__drop_simd_regs(struct perf_event_attr *attr, uint16_t e_machine)
+static u64 plain_regs(u64 regs, uint16_t e_machine)
 {
-	const u64 ip = 1ULL << perf_arch_reg_ip(e_machine);
-
-	perf_event_attr__clear_simd_regs(attr);
-	attr->sample_regs_intr &= ~simd_ext_gprs(e_machine);
-	attr->sample_regs_user &= ~simd_ext_gprs(e_machine);
-	if (attr->sample_type & PERF_SAMPLE_REGS_INTR && !attr->sample_regs_intr)
-		attr->sample_regs_intr = ip;
-	if (attr->sample_type & PERF_SAMPLE_REGS_USER && !attr->sample_regs_user)
-		attr->sample_regs_user = ip;
+	return regs & ~simd_ext_gprs(e_machine) ?: 1ULL << perf_arch_reg_ip(e_machine);
 }
 
-/* The same for what is sampled at the interrupt; the user side stays. */
+/* Take the registers that need the SIMD fields out of an attr, those of the interrupt only. */
 static void attr__drop_intr_simd_regs(struct perf_event_attr *attr, uint16_t e_machine)
 {
-	attr->sample_simd_vec_reg_intr = 0;
-	attr->sample_simd_pred_reg_intr = 0;
-	/* A width goes with a mask. */
-	if (!attr->sample_simd_vec_reg_user)
-		attr->sample_simd_vec_reg_qwords = 0;
-	if (!attr->sample_simd_pred_reg_user)
-		attr->sample_simd_pred_reg_qwords = 0;
-	attr->sample_regs_intr &= ~simd_ext_gprs(e_machine);
-	if (attr->sample_type & PERF_SAMPLE_REGS_INTR && !attr->sample_regs_intr)
-		attr->sample_regs_intr = 1ULL << perf_arch_reg_ip(e_machine);
+	perf_event_attr__drop_intr_simd_regs(attr);
+	if (attr->sample_type & PERF_SAMPLE_REGS_INTR)
+		attr->sample_regs_intr = plain_regs(attr->sample_regs_intr, e_machine);
+}
+
+/* ... of both sides. */
+static void attr__drop_simd_regs(struct perf_event_attr *attr, uint16_t e_machine)
+{
+	attr__drop_intr_simd_regs(attr, e_machine);
+	if (attr->sample_type & PERF_SAMPLE_REGS_USER)
+		attr->sample_regs_user = plain_regs(attr->sample_regs_user, e_machine);
+	perf_event_attr__clear_simd_regs(attr);
 }
 
 static bool attr__has_user_simd_regs(const struct perf_event_attr *attr, uint16_t e_machine)
