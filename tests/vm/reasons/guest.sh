@@ -178,6 +178,14 @@ test_group()
 	grep -q 'msr/tsc/:' events && ok "msr/tsc/ is counted in its group" || not_ok "msr/tsc/ is not in its group"
 }
 
+# The leader is refused, and a member is not tried as another event. Without a PMU.
+test_broken_group()
+{
+	record -e '{branches,cycles},cpu-clock' -Iip,ymm0 true || not_ok "cpu-clock is refused"
+	grep -q "Failure to open event 'cycles'" err && ok "cycles is removed with its group" ||
+		not_ok "no message says that cycles is removed"
+}
+
 # What these events are sampled for comes with precision.
 test_mem()
 {

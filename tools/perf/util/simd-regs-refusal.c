@@ -289,6 +289,12 @@ static int unsupported_strerror(struct evsel *evsel, char *msg, size_t size)
 	return len;
 }
 
+/* The event, or the leader of its group, could not be opened. */
+static bool evsel__is_removed(const struct evsel *evsel)
+{
+	return evsel->skippable || evsel__leader(evsel)->skippable;
+}
+
 /**
  * evsel__drop_simd_regs - let an event that cannot sample the registers do without
  * @evsel: the event, which the kernel has refused
@@ -296,8 +302,8 @@ static int unsupported_strerror(struct evsel *evsel, char *msg, size_t size)
  *
  * Where another event of the session can sample the registers, this one need not
  * end it: it is recorded without, and a warning says so. It keeps those of user space
- * if it can, as precise events can. An event that is open on some CPU stays as it is,
- * since the kernel writes its samples by the old attr.
+ * if it can, as precise events can. One that is to be removed does not count, and a
+ * member of its group has no other reason.
  *
  * Returns true if the event is worth another try.
  */
@@ -307,12 +313,12 @@ bool evsel__drop_simd_regs(struct evsel *evsel, int err)
 	const char *where = "";
 	struct evsel *pos;
 
-	if ((err != EOPNOTSUPP && err != EINVAL) || evsel__has_open_fd(evsel) ||
+	if ((err != EOPNOTSUPP && err != EINVAL) || evsel__is_removed(evsel) ||
 	    !evsel__refused_for_simd_regs(evsel))
 		return false;
 
 	evlist__for_each_entry(evsel->evlist, pos) {
-		if (pos == evsel || !evsel__can_have_simd_regs(pos))
+		if (pos == evsel || evsel__is_removed(pos) || !evsel__can_have_simd_regs(pos))
 			continue;
 		attr__drop_intr_simd_regs(&attr, EM_HOST);
 		if (attr__has_user_simd_regs(&attr, EM_HOST) && attr__can_open(&attr))
