@@ -10,6 +10,8 @@
 
 /* More than a run gets to collect its samples, so that it can say how far it got */
 #define SIMD_TEST_SECONDS	900
+/* ... and what a test with a loop of its own gives that for all samples together */
+#define SIMD_LOOP_SECONDS	600
 
 /* No value that the task did not have, and no absence without a reason. */
 static void expect_clean(struct __test_metadata *_metadata, const struct simd_check *check,

@@ -99,7 +99,7 @@ static void finish_watch(struct __test_metadata *_metadata, struct simd_run *run
 static void watch_run(struct __test_metadata *_metadata, struct simd_run *run,
 		      const char *name)
 {
-	time_t end = time(NULL) + run->max_seconds;
+	time_t end = time(NULL) + SIMD_LOOP_SECONDS;
 
 	while (watch(run, end))
 		;
@@ -406,7 +406,7 @@ TEST_F_TIMEOUT(switching, debugger, SIMD_TEST_SECONDS)
 {
 	struct simd_worker *w = simd_run_add(self->run, SWITCH_SEED, SIMD_DO_TRAP);
 	static struct simd_class worker_class;
-	time_t end = time(NULL) + self->run->max_seconds;
+	time_t end = time(NULL) + SIMD_LOOP_SECONDS;
 	unsigned int i;
 
 	for (i = 0; i < ARRAY_SIZE(writes); i++) {
