@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The clocks of a group that is throttled while its task moves from CPU to CPU: each
- * sample is of that task, and the kernel warns of nothing.
+ * sample is of that task, and the kernel warns of nothing. Then the same with events of
+ * counters, which all go on to have samples.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -35,6 +36,7 @@ static const struct {
 
 struct sample {
 	struct perf_event_header header;
+	uint64_t id;
 	uint32_t pid, tid;
 };
 
@@ -42,6 +44,8 @@ struct sample {
 struct ring {
 	struct perf_event_mmap_page *page;
 	unsigned long samples, foreign, throttled;
+	unsigned long of_event[EVENTS];
+	uint64_t ids[EVENTS];
 };
 
 FIXTURE(throttled_clock)
@@ -76,6 +80,12 @@ FIXTURE_VARIANT_ADD(throttled_clock, cpu_by_cycles) {
 /* A clock and NMIs throttle the group at the same time. */
 FIXTURE_VARIANT_ADD(throttled_clock, cpu_and_cycles) {
 	.clock = PERF_COUNT_SW_CPU_CLOCK,
+	.counters = true,
+};
+
+/* Counters overflow at the same time, and one of them throttles the group. */
+FIXTURE_VARIANT_ADD(throttled_clock, cycles) {
+	.cycles = true,
 	.counters = true,
 };
 
@@ -114,7 +124,7 @@ static int open_event(uint32_t type, uint64_t config, uint64_t period, int leade
 		.size = sizeof(attr),
 		.config = config,
 		.sample_period = period,
-		.sample_type = PERF_SAMPLE_TID,
+		.sample_type = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_TID,
 	};
 
 	return syscall(SYS_perf_event_open, &attr, 0, -1, leader, 0);
@@ -139,7 +149,7 @@ FIXTURE_SETUP(throttled_clock)
 	for (int i = 1; i < EVENTS; i++) {
 		if (variant->counters)
 			self->fds[i] = open_event(PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES,
-						  30000 + i * 1000, self->fds[0]);
+						  20000 + i * 10, self->fds[0]);
 		else
 			self->fds[i] = open_event(PERF_TYPE_SOFTWARE, variant->clock,
 						  150000 + i * 70000, self->fds[0]);
@@ -159,7 +169,7 @@ FIXTURE_SETUP(throttled_clock)
 		const char *value = settings[i].value;
 
 		/* Of each event, the first sample in a tick throttles. */
-		if (variant->counters && i == 1)
+		if (variant->counters && !variant->cycles && i == 1)
 			value = "1";
 		if (get(settings[i].path, self->before[i], sizeof(self->before[i])) &&
 		    set(settings[i].path, value))
@@ -197,10 +207,12 @@ static void read_records(struct ring *ring)
 	while (tail < head) {
 		struct sample sample;
 
-		memcpy(&sample, data + tail % size, sizeof(uint64_t));
-		memcpy(&sample.pid, data + (tail + sizeof(uint64_t)) % size, sizeof(uint64_t));
+		for (unsigned int i = 0; i < sizeof(sample); i += sizeof(uint64_t))
+			memcpy((char *)&sample + i, data + (tail + i) % size, sizeof(uint64_t));
 		if (sample.header.type == PERF_RECORD_SAMPLE) {
 			ring->samples++;
+			for (int i = 0; i < EVENTS; i++)
+				ring->of_event[i] += ring->ids[i] == sample.id;
 			ring->foreign += (pid_t)sample.tid != gettid();
 		} else if (sample.header.type == PERF_RECORD_THROTTLE) {
 			ring->throttled++;
@@ -240,6 +252,32 @@ TEST_F_TIMEOUT(throttled_clock, samples_its_task, 2 * MOST_SECONDS)
 	EXPECT_LT(0UL, self->ring.throttled);
 	EXPECT_EQ(0UL, self->ring.foreign);
 	EXPECT_EQ(had_warned, has_warned());
+}
+
+/* The task is not scheduled anew, which would program all counters. */
+TEST_F_TIMEOUT(throttled_clock, all_go_on, 2 * MOST_SECONDS)
+{
+	unsigned long most = 0, *of_event = self->ring.of_event;
+	time_t end = time(NULL) + SECONDS;
+	cpu_set_t one;
+
+	if (!variant->counters || !variant->cycles)
+		SKIP(return, "clocks do not wrap");
+	CPU_ZERO(&one);
+	CPU_SET(sched_getcpu(), &one);
+	sched_setaffinity(0, sizeof(one), &one);
+	for (int i = 0; i < EVENTS && self->fds[i] > 0; i++)
+		ASSERT_EQ(0, ioctl(self->fds[i], PERF_EVENT_IOC_ID, &self->ring.ids[i]));
+	while (time(NULL) < end)
+		read_records(&self->ring);
+	for (int i = 0; i < EVENTS; i++)
+		if (of_event[i] > most)
+			most = of_event[i];
+	EXPECT_LT(0UL, self->ring.throttled);
+	for (int i = 0; i < EVENTS && self->fds[i] > 0; i++) {
+		TH_LOG("event %d of the group has %lu samples", i, of_event[i]);
+		EXPECT_LE(most / 2, of_event[i]);
+	}
 }
 
 TEST_HARNESS_MAIN
