@@ -129,7 +129,8 @@ struct perf_simd_regs {
  *	are not in pt_regs
  * @gpr_bytes: for each side, the size of a block without SIMD registers: the ABI
  *	and the words of sample_regs_*
- * @max_bytes: for each side, the size of the largest block that a sample can have
+ * @max_bytes: for each side, the size of the largest block that a sample can have,
+ *	and of what has to follow it
  * @check_sample: each sample has to be checked: whether its raw data leaves room for
  *	the vectors, and whether current is the event's task
  * @levels: the levels that samples are taken at, a bit for each of enum

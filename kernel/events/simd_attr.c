@@ -92,10 +92,21 @@ static u64 sample_max_bytes(const struct perf_event_attr *attr)
 void perf_simd_regs_set_bounds(const struct perf_event_attr *attr,
 			       struct perf_simd_event *simd)
 {
+	u64 tail = 0;
+
 	simd->gpr_bytes[PERF_SIMD_USER] = gpr_bytes(attr->sample_regs_user);
 	simd->gpr_bytes[PERF_SIMD_INTR] = gpr_bytes(attr->sample_regs_intr);
-	simd->max_bytes[PERF_SIMD_USER] = side_max_bytes(attr, PERF_SIMD_USER);
-	simd->max_bytes[PERF_SIMD_INTR] = side_max_bytes(attr, PERF_SIMD_INTR);
+
+	/* The user stack and AUX data get what space is left, but their sizes need some. */
+	if (attr->sample_type & PERF_SAMPLE_STACK_USER)
+		tail += 2 * sizeof(u64);
+	if (attr->sample_type & PERF_SAMPLE_AUX)
+		tail += sizeof(u64);
+	simd->max_bytes[PERF_SIMD_USER] = side_max_bytes(attr, PERF_SIMD_USER) + tail;
+	simd->max_bytes[PERF_SIMD_INTR] = side_max_bytes(attr, PERF_SIMD_INTR) + tail;
+	/* The vectors of the user side do not drive out the words of the other one. */
+	if (attr->sample_type & PERF_SAMPLE_REGS_INTR)
+		simd->max_bytes[PERF_SIMD_USER] += simd->gpr_bytes[PERF_SIMD_INTR];
 	simd->check_sample = attr->sample_type & PERF_SAMPLE_RAW ||
 			     attr->type == PERF_TYPE_TRACEPOINT;
 }

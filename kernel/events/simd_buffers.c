@@ -16,12 +16,14 @@
 #include <linux/perf_simd_regs.h>
 #include <linux/rcupdate.h>
 #include <linux/slab.h>
+#include <linux/spinlock.h>
 #include <linux/topology.h>
 #include <linux/workqueue.h>
 
 #include "simd_regs.h"
 
-static DEFINE_MUTEX(simd_mutex);
+static DEFINE_MUTEX(simd_mutex);		/* for the buffers */
+static DEFINE_SPINLOCK(nr_lock);		/* for what counts events, within simd_mutex */
 static unsigned int nr_level_events[PERF_NR_CONTEXTS];
 static unsigned int nr_state_events[BITS_PER_TYPE(u64)];
 static u64 asked_state;			/* what any of the events needs */
@@ -79,32 +81,47 @@ static int alloc_level(enum perf_simd_level level)
 	return 0;
 }
 
+/* The other levels stay unused for as long as simd_mutex is held. */
+static unsigned int find_used_levels(void)
+{
+	unsigned int used_levels = 0;
+	int level;
+
+	guard(spinlock)(&nr_lock);
+
+	for (level = 0; level < PERF_NR_CONTEXTS; level++) {
+		if (nr_level_events[level])
+			used_levels |= BIT(level);
+	}
+
+	return used_levels;
+}
+
 #define UNUSED_DELAY	HZ
 
 static void free_unused_bufs(struct work_struct *work)
 {
 	struct perf_simd_buf *buf, *next, *unused = NULL;
-	bool exist = false;
+	unsigned int used_levels;
 	int level, cpu;
 
 	/* A sample that one of the events has prepared is written by then. */
 	synchronize_rcu();
 
 	mutex_lock(&simd_mutex);
+	used_levels = find_used_levels();
 	/* Closed meanwhile, an event can have a sample under way: leave it to the next run. */
 	if (delayed_work_pending(to_delayed_work(work))) {
 		mutex_unlock(&simd_mutex);
 		return;
 	}
 
-	for (level = 0; level < PERF_NR_CONTEXTS; level++)
-		exist |= nr_level_events[level];
 	/* First: what has been begun in a buffer that stays has to be ended. */
-	if (!exist)
+	if (!used_levels)
 		static_branch_disable(&perf_simd_used);
 
 	for (level = 0; level < PERF_NR_CONTEXTS; level++) {
-		if (nr_level_events[level])
+		if (used_levels & BIT(level))
 			continue;
 		for_each_possible_cpu(cpu) {
 			buf = take_buf(cpu, level);
@@ -150,12 +167,13 @@ u64 perf_simd_asked_state(void)
 	return READ_ONCE(asked_state);
 }
 
+/* Without simd_mutex: munmap() can close the last of an event. */
 static void put_levels(const struct perf_simd_event *simd, unsigned int levels)
 {
-	bool unused = levels != simd->levels;
+	bool unused = false;
 	int level;
 
-	guard(mutex)(&simd_mutex);
+	guard(spinlock)(&nr_lock);
 
 	count_state(perf_simd_event_state(simd), -1);
 	for (level = 0; level < PERF_NR_CONTEXTS; level++) {
@@ -169,16 +187,12 @@ static void put_levels(const struct perf_simd_event *simd, unsigned int levels)
 
 static int get_level(enum perf_simd_level level)
 {
-	int err = 0;
+	bool first;
 
-	if (!nr_level_events[level])
-		err = alloc_level(level);
-	if (err)
-		return err;
+	scoped_guard(spinlock, &nr_lock)
+		first = !nr_level_events[level]++;
 
-	nr_level_events[level]++;
-
-	return 0;
+	return first ? alloc_level(level) : 0;
 }
 
 /**
@@ -190,32 +204,34 @@ static int get_level(enum perf_simd_level level)
  */
 int perf_simd_get_bufs(const struct perf_simd_event *simd)
 {
-	int level, err = 0;
+	unsigned int levels = 0;
+	int level, err;
 
-	scoped_guard(mutex, &simd_mutex) {
+	guard(mutex)(&simd_mutex);
+
+	scoped_guard(spinlock, &nr_lock)
 		count_state(perf_simd_event_state(simd), 1);
-		for (level = 0; level < PERF_NR_CONTEXTS; level++) {
-			if (!(simd->levels & BIT(level)))
-				continue;
-			err = get_level(level);
-			if (err)
-				break;
+	for (level = 0; level < PERF_NR_CONTEXTS; level++) {
+		if (!(simd->levels & BIT(level)))
+			continue;
+		levels |= BIT(level);
+		err = get_level(level);
+		if (err) {
+			put_levels(simd, levels);
+			return err;
 		}
-		if (!err && !static_key_enabled(&perf_simd_used))
-			static_branch_enable(&perf_simd_used);
 	}
+	if (!static_key_enabled(&perf_simd_used))
+		static_branch_enable(&perf_simd_used);
 
-	if (err)
-		put_levels(simd, simd->levels & (BIT(level) - 1));
-
-	return err;
+	return 0;
 }
 
 /**
  * perf_simd_put_bufs - release what perf_simd_get_bufs() took
  * @simd: the same
  *
- * Context: task, may sleep.
+ * Context: task, also with mmap_lock.
  */
 void perf_simd_put_bufs(const struct perf_simd_event *simd)
 {

@@ -270,6 +270,7 @@ static void shows_nothing_of_kernel_threads(struct kunit *test)
 
 		kernel_fpu_begin();
 		inside = look(event);
+		KUNIT_EXPECT_NULL(test, this_cpu_read(fpu_fpregs_last_owner));
 		kernel_fpu_end();
 
 		KUNIT_EXPECT_FALSE(test, outside.user);
