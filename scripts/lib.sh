@@ -58,7 +58,26 @@ say()
 	printf '%s: %s\n' "$VERB" "$*"
 }
 
+# need_numbers SETTING...: whole ones, where they are set.
+need_numbers()
+{
+	local name
+
+	for name; do
+		[[ ${!name:-0} =~ ^(0|[1-9][0-9]{0,17})$ ]] ||
+			die "$name=${!name} is not a whole number" "" "$name=20, as an example"
+	done
+}
+
 [[ $ARCH == @(x86_64|i386|arm64) ]] || die "ARCH=$ARCH is not one of x86_64, i386, arm64"
+# The kernel's build takes neither.
+[[ $ROOT != *[[:space:]:]* ]] || die "the path has a blank or a colon: $ROOT" "" "move the repository"
+if [ $# -gt 0 ] && [ "$0" -ef "$ROOT/scripts/$VERB" ] && ! grep -q '^# usage: ' "$0"; then
+	die "$VERB takes no arguments, but has: $*" "" "settings are NAME=value: make help"
+fi
+for name in ALL DEBUG EL2 FORCE LEAN RERUN SHORT; do
+	[ "${!name:-}" != 0 ] || unset "$name"
+done
 
 # ---- things to undo at the end ----------------------------------------------
 
@@ -85,10 +104,19 @@ trap run_at_exit EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM HUP
 
+# need_write FILE: in build/tmp; it may not exist yet.
+need_write()
+{
+	mkdir -p "$BUILD/tmp" || :
+	[ -w "$BUILD/tmp" ] && { [ ! -e "$1" ] || [ -w "$1" ]; } ||
+		die "$(id -un) cannot write to $BUILD, which $(stat -c %U "$BUILD") has used" "" \
+		    "run it as that user, or in another clone"
+}
+
 # temp_dir VAR: a private folder below build/, gone when the script ends.
 temp_dir()
 {
-	mkdir -p "$BUILD/tmp"
+	need_write "$BUILD/tmp"
 	printf -v "$1" %s "$(mktemp -d "$BUILD/tmp/$VERB.XXXXXX")"
 	at_exit rm -rf "${!1}"
 }
@@ -102,7 +130,7 @@ lock()
 	local held=" ${LOCKS_HELD:-} " fd
 
 	[[ $held != *" $1 "* ]] || return 0
-	mkdir -p "$BUILD/tmp"
+	need_write "$BUILD/tmp/$1.lock"
 	exec {fd}> "$BUILD/tmp/$1.lock"
 	if ! flock -n "$fd"; then
 		say "waiting for another run that uses $1"

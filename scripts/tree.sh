@@ -7,9 +7,16 @@
 # steps/import says where the base came from, steps/applied what the series was
 # made to; refs/steps/known is the newest commit that patches/ holds.
 
+# tree_exists: with a base. One that git cannot read may have work in it: nothing may take
+# it for absent, unless FORCE=1 says so.
 tree_exists()
 {
-	[ -d "$TREE/.git" ] && tgit rev-parse -q --verify base > /dev/null
+	[ -d "$TREE/.git" ] || return 1
+	! tgit rev-parse -q --verify base > /dev/null || return 0
+	[ -n "${FORCE:-}" ] ||
+		die "git finds no tag base in $TREE_NAME, whose work would be lost" "" \
+		    "see why (git -C ${TREE#"$PWD"/} rev-parse base), or FORCE=1 to drop all of it"
+	return 1
 }
 
 # tree_note NAME: print a note kept in the tree; tree_note NAME TEXT: keep one.
@@ -59,8 +66,8 @@ uncommitted()
 	done
 }
 
-# refuse_loss [NEW_TIP]: stop if moving to NEW_TIP (or removing the tree) would
-# lose work; with FORCE=1 keep the commits under refs/saved/ and go on.
+# refuse_loss [NEW_TIP]: stop if moving to NEW_TIP, or removing the tree, would lose
+# work; with FORCE=1 go on, and keep the commits under refs/saved/ of a tree that stays.
 refuse_loss()
 {
 	local commits files saved d
@@ -77,9 +84,11 @@ refuse_loss()
 		[ -n "${FORCE:-}" ] ||
 			die "$TREE_NAME has $(wc -l <<< "$commits") commit(s) that $PATCHES_NAME/ does not hold" "" \
 			    "make refresh to keep them, or FORCE=1 to drop them"
-		saved=refs/saved/$(date -u +%Y%m%d-%H%M%S)
-		tgit update-ref "$saved" "$(tgit rev-parse HEAD)"
-		say "the old tip stays in $TREE_NAME as $saved"
+		if [ $# -gt 0 ]; then
+			saved=refs/saved/$(date -u +%Y%m%d-%H%M%S)
+			tgit update-ref "$saved" "$(tgit rev-parse HEAD)"
+			say "the old tip stays in $TREE_NAME as $saved"
+		fi
 	fi
 	[ -z "$files" ] || [ -n "${FORCE:-}" ] ||
 		die "$TREE_NAME has changes that are not committed: $(

@@ -10,6 +10,7 @@
  * A finding names a seed, a worker and a step. The same seed gives each step of each
  * worker the same random numbers again; what the kernel makes of them depends on time.
  */
+#include <errno.h>
 #include <getopt.h>
 #include <signal.h>
 #include <stdio.h>
@@ -40,6 +41,20 @@ static void usage(FILE *file)
 	      "  --slab        of a kernel with checks: allocations fail; look for leaks at the end\n", file);
 }
 
+static unsigned long long number(const char *text)
+{
+	unsigned long long value;
+	char *end;
+
+	errno = 0;
+	value = strtoull(text, &end, 0);
+	if (errno || *end || text[0] < '0' || text[0] > '9') {
+		fprintf(stderr, "error: attr: %s is not a whole number\n", text);
+		exit(1);
+	}
+	return value;
+}
+
 static void read_options(int argc, char **argv)
 {
 	static const struct option names[] = {
@@ -58,16 +73,16 @@ static void read_options(int argc, char **argv)
 	while ((option = getopt_long(argc, argv, "", names, NULL)) != -1) {
 		switch (option) {
 		case 's':
-			options.seed = strtoull(optarg, NULL, 0);
+			options.seed = number(optarg);
 			break;
 		case 't':
-			options.seconds = strtoul(optarg, NULL, 0);
+			options.seconds = number(optarg);
 			break;
 		case 'n':
-			options.steps = strtoul(optarg, NULL, 0);
+			options.steps = number(optarg);
 			break;
 		case 'w':
-			options.only = strtoul(optarg, NULL, 0) % NR_WORKERS;
+			options.only = number(optarg) % NR_WORKERS;
 			break;
 		case 'H':
 			options.hotplug = false;
