@@ -268,6 +268,8 @@ static void shows_nothing_of_kernel_threads(struct kunit *test)
 		event->simd->kernel = kernel;
 		outside = look(event);
 
+		/* As if a user task had run before: only compared, never looked into */
+		this_cpu_write(fpu_fpregs_last_owner, (struct fpu *)test);
 		kernel_fpu_begin();
 		inside = look(event);
 		KUNIT_EXPECT_NULL(test, this_cpu_read(fpu_fpregs_last_owner));
