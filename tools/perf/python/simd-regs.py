@@ -155,7 +155,7 @@ class Analysis:
         self.found = collections.defaultdict(lambda: Row(lane_type))
 
     def add(self, name, regs):
-        self.found[name or '[unknown]'].add(regs)
+        self.found[str(name or '[unknown]')].add(regs)
 
     def rows(self):
         """Names and rows, most samples first."""
@@ -269,11 +269,15 @@ def parse_args():
 
 def read_json(path, analysis, side, by):
     """Add the samples of a JSON file."""
-    with open(path, encoding='utf-8') as f:
-        try:
-            samples = json.load(f)['samples']
-        except (ValueError, KeyError, TypeError) as err:
-            sys.exit('%s is not an output of perf data convert --to-json: %s' % (path, err))
+    try:
+        with open(path, encoding='utf-8') as f:
+            add_json(json.load(f), path, analysis, side, by)
+    except (AttributeError, LookupError, TypeError, ValueError, struct.error) as err:
+        sys.exit('%s is not an output of perf data convert --to-json: %r' % (path, err))
+
+
+def add_json(document, path, analysis, side, by):
+    samples = document['samples']
     chains = [sample.get('callchain') or [{}] for sample in samples]
     if by == 'line' and samples and not any('srcline' in chain[0] for chain in chains):
         sys.exit('%s has no source lines: perf data convert --srcline adds them' % path)

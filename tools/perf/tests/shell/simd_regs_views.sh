@@ -298,11 +298,14 @@ test_errors() {
     sum_up --by line
     echo '[]' > "${dir}/json"
     sum_up
+    echo '{"samples": [{"iregs": {"XMM0": "0x01"}}]}' > "${dir}/json"
+    sum_up
     rm "${dir}/json"
     sum_up
   } | sed -e "s,${dir},DIR,g" -e 's/\(--to-json\): .*/\1/' > "${dir}/output"
   check "by symbol, unreadable" <<- EOF
 	DIR/json has no source lines: perf data convert --srcline adds them
+	DIR/json is not an output of perf data convert --to-json
 	DIR/json is not an output of perf data convert --to-json
 	Cannot read DIR/json: [Errno 2] No such file or directory: 'DIR/json'
 	EOF
