@@ -124,6 +124,34 @@ static void refuses_the_first_too_large(struct kunit *test)
 	KUNIT_EXPECT_NE(test, perf_simd_regs_validate(&attr), -EINVAL);
 }
 
+static unsigned int most(struct kunit *test, const struct perf_event_attr *attr,
+			 enum perf_simd_side side)
+{
+	struct perf_simd_event *simd = kunit_kzalloc(test, sizeof(*simd), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, simd);
+	perf_simd_regs_set_bounds(attr, simd);
+
+	return simd->max_bytes[side];
+}
+
+/* What comes behind the user side: four words, and the sizes of stack and AUX data. */
+static void leaves_room_for_what_follows(struct kunit *test)
+{
+	struct perf_event_attr attr = {
+		.sample_type = PERF_SAMPLE_RAW | PERF_SAMPLE_REGS_USER,
+		.sample_simd_regs_enabled = 1,
+		.sample_simd_vec_reg_qwords = 2,
+		.sample_simd_vec_reg_user = 1,
+	};
+	unsigned int alone = most(test, &attr, PERF_SIMD_USER);
+
+	attr.sample_type |= PERF_SAMPLE_REGS_INTR | PERF_SAMPLE_STACK_USER | PERF_SAMPLE_AUX;
+	attr.sample_regs_intr = 7;
+	KUNIT_EXPECT_EQ(test, most(test, &attr, PERF_SIMD_USER) - alone, (4 + 2 + 1) * 8);
+	KUNIT_EXPECT_EQ(test, most(test, &attr, PERF_SIMD_INTR), (4 + 2 + 1) * 8);
+}
+
 /* Output: every split at a page boundary gives the same bytes */
 
 #define NR_PAGES	2
@@ -473,6 +501,7 @@ static struct kunit_case simd_regs_cases[] = {
 	KUNIT_CASE_PARAM(refuses_bad_attr, bad_attr_gen_params),
 	KUNIT_CASE(accepts_no_simd),
 	KUNIT_CASE(refuses_the_first_too_large),
+	KUNIT_CASE(leaves_room_for_what_follows),
 	KUNIT_CASE(gathers_the_right_bytes),
 	KUNIT_CASE(gathers_spaced_registers),
 	KUNIT_CASE(levels_have_their_own_buffers),
