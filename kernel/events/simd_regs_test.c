@@ -124,32 +124,17 @@ static void refuses_the_first_too_large(struct kunit *test)
 	KUNIT_EXPECT_NE(test, perf_simd_regs_validate(&attr), -EINVAL);
 }
 
-static unsigned int most(struct kunit *test, const struct perf_event_attr *attr,
-			 enum perf_simd_side side)
-{
-	struct perf_simd_event *simd = kunit_kzalloc(test, sizeof(*simd), GFP_KERNEL);
-
-	KUNIT_ASSERT_NOT_NULL(test, simd);
-	perf_simd_regs_set_bounds(attr, simd);
-
-	return simd->max_bytes[side];
-}
-
-/* What comes behind the user side: four words, and the sizes of stack and AUX data. */
+/* Behind the user side, seven words: four of the other, two of a stack, one of AUX data */
 static void leaves_room_for_what_follows(struct kunit *test)
 {
-	struct perf_event_attr attr = {
-		.sample_type = PERF_SAMPLE_RAW | PERF_SAMPLE_REGS_USER,
-		.sample_simd_regs_enabled = 1,
-		.sample_simd_vec_reg_qwords = 2,
-		.sample_simd_vec_reg_user = 1,
-	};
-	unsigned int alone = most(test, &attr, PERF_SIMD_USER);
+	struct perf_event_attr attr = { .sample_type = PERF_SAMPLE_REGS_USER };
+	static struct perf_simd_event alone, all;
 
+	perf_simd_regs_set_bounds(&attr, &alone);
 	attr.sample_type |= PERF_SAMPLE_REGS_INTR | PERF_SAMPLE_STACK_USER | PERF_SAMPLE_AUX;
 	attr.sample_regs_intr = 7;
-	KUNIT_EXPECT_EQ(test, most(test, &attr, PERF_SIMD_USER) - alone, (4 + 2 + 1) * 8);
-	KUNIT_EXPECT_EQ(test, most(test, &attr, PERF_SIMD_INTR), (4 + 2 + 1) * 8);
+	perf_simd_regs_set_bounds(&attr, &all);
+	KUNIT_EXPECT_EQ(test, all.max_bytes[PERF_SIMD_USER] - alone.max_bytes[PERF_SIMD_USER], 56);
 }
 
 /* Output: every split at a page boundary gives the same bytes */
