@@ -95,9 +95,8 @@ static void accepts_no_simd(struct kunit *test)
 }
 
 /*
- * The deepest callchain that leaves room for the rest of the sample, counted here
- * by hand: 8 bytes of header; one word each for IP, the ABI and the number of
- * callers; 4 words of SIMD header and 2 of a register.
+ * The deepest callchain that leaves room for the rest, counted here by hand: 8 bytes of
+ * header; a word each for IP, ABI and number of callers; 4 of SIMD header and 2 of a register.
  */
 static void refuses_the_first_too_large(struct kunit *test)
 {
@@ -127,12 +126,11 @@ static void refuses_the_first_too_large(struct kunit *test)
 /* Behind the user side, seven words: four of the other, two of a stack, one of AUX data */
 static void leaves_room_for_what_follows(struct kunit *test)
 {
-	struct perf_event_attr attr = { .sample_type = PERF_SAMPLE_REGS_USER };
+	struct perf_event_attr attr = { .sample_type = PERF_SAMPLE_REGS_USER, .sample_regs_intr = 7 };
 	static struct perf_simd_event alone, all;
 
 	perf_simd_regs_set_bounds(&attr, &alone);
 	attr.sample_type |= PERF_SAMPLE_REGS_INTR | PERF_SAMPLE_STACK_USER | PERF_SAMPLE_AUX;
-	attr.sample_regs_intr = 7;
 	perf_simd_regs_set_bounds(&attr, &all);
 	KUNIT_EXPECT_EQ(test, all.max_bytes[PERF_SIMD_USER] - alone.max_bytes[PERF_SIMD_USER], 56);
 }
