@@ -123,16 +123,16 @@ static void refuses_the_first_too_large(struct kunit *test)
 	KUNIT_EXPECT_NE(test, perf_simd_regs_validate(&attr), -EINVAL);
 }
 
-/* Behind the user side, seven words: four of the other, two of a stack, one of AUX data */
+/* Behind the user side, four words: the ABI of the other, two of a stack, one of AUX data */
 static void leaves_room_for_what_follows(struct kunit *test)
 {
-	struct perf_event_attr attr = { .sample_type = PERF_SAMPLE_REGS_USER, .sample_regs_intr = 7 };
+	struct perf_event_attr attr = { .sample_type = PERF_SAMPLE_REGS_USER };
 	static struct perf_simd_event alone, all;
 
 	perf_simd_regs_set_bounds(&attr, &alone);
 	attr.sample_type |= PERF_SAMPLE_REGS_INTR | PERF_SAMPLE_STACK_USER | PERF_SAMPLE_AUX;
 	perf_simd_regs_set_bounds(&attr, &all);
-	KUNIT_EXPECT_EQ(test, all.max_bytes[PERF_SIMD_USER] - alone.max_bytes[PERF_SIMD_USER], 56);
+	KUNIT_EXPECT_EQ(test, all.max_bytes[PERF_SIMD_USER] - alone.max_bytes[PERF_SIMD_USER], 32);
 }
 
 /* Output: every split at a page boundary gives the same bytes */
