@@ -64,7 +64,7 @@ need_numbers()
 	local name
 
 	for name; do
-		[[ ${!name:-0} =~ ^(0|[1-9][0-9]{0,17})$ ]] ||
+		[[ ${!name:-0} =~ ^(0|0x[0-9a-f]{1,15}|[1-9][0-9]{0,17})$ ]] ||
 			die "$name=${!name} is not a whole number" "" "$name=20, as an example"
 	done
 }

@@ -11,7 +11,7 @@
 # it for absent, unless FORCE=1 says so.
 tree_exists()
 {
-	[ -d "$TREE/.git" ] || return 1
+	[ -e "$TREE/.git" ] || return 1
 	! tgit rev-parse -q --verify base > /dev/null || return 0
 	[ -n "${FORCE:-}" ] ||
 		die "git finds no tag base in $TREE_NAME, whose work would be lost" "" \
@@ -70,7 +70,7 @@ uncommitted()
 # work; with FORCE=1 go on, and keep the commits under refs/saved/ of a tree that stays.
 refuse_loss()
 {
-	local commits files saved d
+	local commits known files saved d
 
 	for d in rebase-merge rebase-apply MERGE_HEAD CHERRY_PICK_HEAD; do
 		[ ! -e "$TREE/.git/$d" ] || [ -n "${FORCE:-}" ] ||
@@ -78,7 +78,8 @@ refuse_loss()
 			    "finish or abort it there, or FORCE=1"
 	done
 	# Those of the user's branches that patches/ does not hold.
-	commits=$(tgit rev-list HEAD --branches --not base refs/steps/known ${1:+"$1"})
+	known=$(tgit rev-parse -q --verify refs/steps/known) || known=base
+	commits=$(tgit rev-list HEAD --branches --not base "$known" ${1:+"$1"})
 	files=$(uncommitted "${1:-}")
 	if [ -n "$commits" ]; then
 		[ -n "${FORCE:-}" ] ||
