@@ -110,7 +110,10 @@ static void free_unused_bufs(struct work_struct *work)
 
 	mutex_lock(&simd_mutex);
 	used_levels = find_used_levels();
-	/* Closed meanwhile, an event can have a sample under way: leave it to the next run. */
+	/*
+	 * Closed meanwhile, an event can have a sample under way: leave it to the next
+	 * run. Read first, the levels do not miss an event that is closed after this.
+	 */
 	if (delayed_work_pending(to_delayed_work(work))) {
 		mutex_unlock(&simd_mutex);
 		return;
