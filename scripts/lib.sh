@@ -107,10 +107,15 @@ trap 'exit 143' TERM HUP
 # need_write FILE: in build/tmp; it may not exist yet.
 need_write()
 {
-	mkdir -p "$BUILD/tmp" || :
-	[ -w "$BUILD/tmp" ] && { [ ! -e "$1" ] || [ -w "$1" ]; } ||
-		die "$(id -un) cannot write to $BUILD, which $(stat -c %U "$BUILD") has used" "" \
-		    "run it as that user, or in another clone"
+	local of
+
+	mkdir -p "$BUILD/tmp" 2> /dev/null || :
+	[ -w "$BUILD/tmp" ] && { [ ! -e "$1" ] || [ -w "$1" ]; } && return 0
+	for of in "$1" "$BUILD/tmp" "$BUILD" "$ROOT"; do
+		[ ! -e "$of" ] || [ -w "$of" ] || break
+	done
+	die "$(id -un) cannot write to $of, which belongs to $(stat -c %U "$of")" "" \
+	    "run it as that user, or in another clone"
 }
 
 # temp_dir VAR: a private folder below build/, gone when the script ends.

@@ -23,7 +23,7 @@
 #include "simd_regs.h"
 
 static DEFINE_MUTEX(simd_mutex);		/* for the buffers */
-static DEFINE_SPINLOCK(nr_lock);		/* for what counts events, within simd_mutex */
+static DEFINE_SPINLOCK(nr_lock);		/* for what counts events; taken last */
 static unsigned int nr_level_events[PERF_NR_CONTEXTS];
 static unsigned int nr_state_events[BITS_PER_TYPE(u64)];
 static u64 asked_state;			/* what any of the events needs */
