@@ -10,7 +10,7 @@ declare -A RUNNING=()	# process -> name of a case
 declare -A OF_CASE=()	# name of a case -> what start_case() was given
 declare -A KEYED=()	# name of a case -> what its key is made from
 declare -A TIMES=()	# name -> seconds that it takes
-CASES=$(($(nproc) * 2))	# how many run side by side
+CASES=$(nproc)		# how many run side by side: each has guests of two CPUs
 [ "$CASES" -le 4 ] || CASES=4
 WHOLE_KERNEL=600	# seconds that one takes, such as steps have at the end of a topic
 
