@@ -109,11 +109,12 @@ need_write()
 {
 	local of
 
-	mkdir -p "$BUILD/tmp" 2> /dev/null || :
+	mkdir -p "$BUILD/tmp" || :
 	[ -w "$BUILD/tmp" ] && { [ ! -e "$1" ] || [ -w "$1" ]; } && return 0
 	for of in "$1" "$BUILD/tmp" "$BUILD" "$ROOT"; do
 		[ ! -e "$of" ] || [ -w "$of" ] || break
 	done
+	[ ! -w "$of" ] || die "$BUILD/tmp cannot be made" "" "see what mkdir says above"
 	die "$(id -un) cannot write to $of, which belongs to $(stat -c %U "$of")" "" \
 	    "run it as that user, or in another clone"
 }
