@@ -32,7 +32,8 @@ static struct range {
 
 #define NR_ENTRY_CODE (sizeof(entry_code) / sizeof(*entry_code))
 
-void simd_check_init(void)
+/* Once for the tests of a program, which are its children: there are many symbols. */
+static __attribute__((constructor)) void find_entry_code(void)
 {
 	FILE *file = fopen("/proc/kallsyms", "r");
 	char line[256], name[128];
@@ -42,7 +43,8 @@ void simd_check_init(void)
 	if (!file)
 		return;
 	while (fgets(line, sizeof(line), file)) {
-		if (sscanf(line, "%llx %*c %127s", &address, name) != 2)
+		if (!strstr(line, "_text_") ||
+		    sscanf(line, "%llx %*c %127s", &address, name) != 2)
 			continue;
 		for (i = 0; i < NR_ENTRY_CODE; i++) {
 			if (!strcmp(name, entry_code[i].first))

@@ -63,9 +63,6 @@ struct simd_check {
 	struct simd_count n;
 };
 
-/* Finds out where the kernel's entry code is: needs to be privileged. */
-void simd_check_init(void);
-
 /* Says who @tid is: a SIMD_FAMILY() or SIMD_EXEMPT. Children are the same. */
 void simd_check_add_task(struct simd_check *check, pid_t tid, __u16 family);
 

@@ -232,7 +232,6 @@ int simd_run_start(struct simd_run *run)
 	run->check.attr = &run->attr;
 	run->check.privileged = run->privileged;
 	simd_check_add_task(&run->check, getpid(), SIMD_EXEMPT);
-	simd_check_init();
 	simd_raise_memlock();
 
 	if (run->container) {
