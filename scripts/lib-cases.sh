@@ -104,7 +104,7 @@ skipped()
 has_time()
 {
 	[ -n "${BUDGET:-}" ] && [ -z "$PLANNING" ] || return 0
-	[ $((SECONDS / 60 + ${2:-0})) -ge $((${2:-0} ? BUDGET : BUDGET * 2)) ] || return 0
+	[ $((SECONDS / 60 + ${2:-0})) -ge $((${2:-0} ? BUDGET : BUDGET * 7 / 4)) ] || return 0
 	skipped "$1" 0s "BUDGET=$BUDGET has no time left for it: make check T=$1"
 	return 1
 }
