@@ -32,7 +32,10 @@ static struct range {
 
 #define NR_ENTRY_CODE (sizeof(entry_code) / sizeof(*entry_code))
 
-/* Once for the tests of a program, which are its children: there are many symbols. */
+/*
+ * Once for the tests of a program, which are its children: there are many symbols. And
+ * before a test gives up what shows their addresses, CAP_SYSLOG: without that all are 0.
+ */
 static __attribute__((constructor)) void find_entry_code(void)
 {
 	FILE *file = fopen("/proc/kallsyms", "r");
