@@ -27,7 +27,7 @@ record()
 	local name=$1 word=$2
 
 	shift 2
-	perf record -q -e cpu-clock -c 5000000 -o "$name.data" "$@" -- perf test -w simdregs 1
+	perf record -q -e cpu-clock -c 20000000 -o "$name.data" "$@" -- perf test -w simdregs 1
 	read_file "$name"
 	grep -qE "^\.\.\.\. $word\$" "$name.dump" || fail "$name has no $word"
 	echo "ok $name: $(wc -l < "$name.script") samples, with $word"
