@@ -2,7 +2,7 @@
 /*
  * The clocks of a group that is throttled while its task moves from CPU to CPU: each
  * sample is of that task, and the kernel warns of nothing. Counters of their group stop
- * with them. Then the first with events of counters, which all go on to have samples.
+ * with them. Events of counters that overflow together all go on to have samples.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -305,16 +305,16 @@ static void move_around(const cpu_set_t *cpus, struct ring *ring)
 
 TEST_F_TIMEOUT(throttled_clock, samples_its_task, 2 * MOST_SECONDS)
 {
-	unsigned long had_warned;
+	unsigned long warned_before;
 
 	/* What has warned once does again. */
 	set("/sys/kernel/debug/clear_warn_once", "1");
-	had_warned = warnings();
+	warned_before = warnings();
 	move_around(&self->cpus, &self->ring);
 	TH_LOG("%lu samples, throttled %lu times", self->ring.samples, self->ring.throttled);
 	EXPECT_LT(0UL, self->ring.throttled);
 	EXPECT_EQ(0UL, self->ring.foreign);
-	EXPECT_EQ(had_warned, warnings());
+	EXPECT_EQ(warned_before, warnings());
 }
 
 /*
@@ -435,8 +435,6 @@ TEST_F_TIMEOUT(throttled_clock, counters_stop, 2 * MOST_SECONDS)
 		close(fds[i]);
 	}
 
-	if (!counts[1].running)
-		SKIP(return, "no two events count cycles here and now");
 	TH_LOG("throttled %lu times, %lu and %lu cycles", self->ring.throttled,
 	       (unsigned long)counts[0].value, (unsigned long)counts[1].value);
 	EXPECT_LT(0UL, self->ring.throttled);
