@@ -18,8 +18,9 @@
  * drains its records; a BPF program can do the same; and an exception, such as a
  * breakpoint's, can hit what writes. So a buffer has two descriptions of a sample,
  * and one place for saved registers, which belongs to the first sample. A sample
- * that interrupts it shows what needs no saving: a record, or what memory has.
- * The next one that interrupts both shows nothing.
+ * that interrupts it shows what needs no saving: a record, what memory has, or what
+ * has been saved for all samples of a PMI. The next one that interrupts both shows
+ * nothing.
  *
  * A sample goes through four steps:
  *

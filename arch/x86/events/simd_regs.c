@@ -22,7 +22,8 @@
  * above, unless the record is too old for that.
  *
  * A sample that is taken while another one is written has nothing saved for it:
- * it shows a record, or the state in memory, or nothing.
+ * it shows a record, the state in memory, what a PMI saved for all of its samples,
+ * or nothing.
  *
  * Both formats of XSAVE are understood. A component that XSTATE_BV does not
  * have is in its initial state, all zeros, which is as good as any other.

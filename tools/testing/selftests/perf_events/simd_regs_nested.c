@@ -3,12 +3,14 @@
  * Value tests of samples that are taken while another one is prepared or
  * written: reading a precise event drains its records, and that happens when the
  * values of a group are written, or when a BPF program reads the event. A BPF
- * program can also write to an event that samples registers itself.
+ * program can also write to an event that samples registers itself, and a
+ * breakpoint can be hit in what writes a sample.
  *
  * The outer event asks for other registers than the inner one. Every record has
  * to be as long as its parts, and each value its own event's.
  */
 #include <errno.h>
+#include <linux/hw_breakpoint.h>
 #include <sys/ioctl.h>
 #include <time.h>
 
@@ -17,11 +19,24 @@
 #include "simd_regs_expect.h"
 #include "simd_regs_pattern.h"
 
+/*
+ * A breakpoint at an instruction of the kernel. To perf its context is that of an NMI on
+ * x86, and the one that it was hit in on arm64: no registers are saved for its sample.
+ */
+#ifdef __aarch64__
+#define BREAKPOINT_LEN		HW_BREAKPOINT_LEN_4
+#define BREAKPOINT_MAY_LACK	true
+#else
+#define BREAKPOINT_LEN		sizeof(long)
+#define BREAKPOINT_MAY_LACK	false
+#endif
+
 /* What makes the inner event sample */
 enum nesting {
 	BY_READ,		/* PERF_SAMPLE_READ of the group */
 	BY_BPF_READ,		/* bpf_perf_event_read_value() */
 	BY_BPF_OUTPUT,		/* bpf_perf_event_output() */
+	BY_BREAKPOINT,		/* at the function that writes a sample; none in an NMI */
 };
 
 struct kind {
@@ -121,6 +136,21 @@ FIXTURE_VARIANT_ADD(nested, clock_bpf_output_shared)
 	.kind = { .by = BY_BPF_OUTPUT, .clock = true, .outer_is_wider = true, .shared = true },
 };
 
+FIXTURE_VARIANT_ADD(nested, clock_breakpoint)
+{
+	.kind = { .by = BY_BREAKPOINT, .clock = true },
+};
+
+FIXTURE_VARIANT_ADD(nested, clock_breakpoint_wider)
+{
+	.kind = { .by = BY_BREAKPOINT, .clock = true, .outer_is_wider = true },
+};
+
+static bool uses_bpf(const struct kind *kind)
+{
+	return kind->by == BY_BPF_READ || kind->by == BY_BPF_OUTPUT;
+}
+
 /* A single narrow register, or all that the CPU has; what is recorded is XMM. */
 static void ask(struct perf_event_attr *attr, bool wide, bool inner)
 {
@@ -161,6 +191,23 @@ static struct perf_event_attr outer_attr(const struct kind *kind)
 	return attr;
 }
 
+/* Where the registers of a sample have been found, and nothing of it is written yet */
+static __u64 writing_function(void)
+{
+	FILE *file = fopen("/proc/kallsyms", "r");
+	__u64 address, found = 0;
+	char name[128];
+
+	if (!file)
+		return 0;
+	while (!found && fscanf(file, "%llx %*c %127s%*[^\n]", &address, name) == 2) {
+		if (!strcmp(name, "perf_output_sample"))
+			found = address;
+	}
+	fclose(file);
+	return found;
+}
+
 static struct perf_event_attr inner_attr(const struct kind *kind)
 {
 	struct perf_event_attr attr = base_attr(kind);
@@ -170,6 +217,13 @@ static struct perf_event_attr inner_attr(const struct kind *kind)
 		attr.type = PERF_TYPE_SOFTWARE;
 		attr.config = PERF_COUNT_SW_BPF_OUTPUT;
 		attr.sample_period = 1;
+	} else if (kind->by == BY_BREAKPOINT) {
+		attr.type = PERF_TYPE_BREAKPOINT;
+		attr.bp_type = HW_BREAKPOINT_X;
+		attr.bp_addr = writing_function();
+		attr.bp_len = BREAKPOINT_LEN;
+		attr.sample_period = 1;
+		attr.exclude_kernel = 0;
 	} else {
 		/* With a fixed period and no wakeups, records wait in the buffer. */
 		simd_attr_hardware(&attr, PERF_COUNT_HW_CPU_CYCLES);
@@ -195,7 +249,12 @@ FIXTURE_SETUP(nested)
 	nest->map = -1;
 	nest->prog = -1;
 	nest->inner_attr = inner_attr(&variant->kind);
-	fd = simd_perf_event_open(&nest->inner_attr, 0, -1, -1);
+	if (variant->kind.by == BY_BREAKPOINT && !nest->inner_attr.bp_addr)
+		SKIP(return, "perf_output_sample is not in /proc/kallsyms");
+	if (variant->kind.by == BY_BREAKPOINT)
+		fd = simd_perf_event_open(&nest->inner_attr, -1, simd_test_cpu(), -1);
+	else
+		fd = simd_perf_event_open(&nest->inner_attr, 0, -1, -1);
 	if (fd < 0)
 		SKIP(return, "no such inner event: %s", strerror(errno));
 	close(fd);
@@ -229,6 +288,10 @@ static int open_inner(struct nest *nest, const struct kind *kind)
 	struct simd_event *outer = &nest->run->events[0];
 	pid_t pid = nest->run->workers[0].pid;
 
+	/* One of a task can't be in arm64's kernel. */
+	if (kind->by == BY_BREAKPOINT)
+		return simd_event_open(&nest->inner, &nest->inner_attr, -1, simd_test_cpu(),
+				       NULL);
 	if (!kind->shared)
 		return simd_event_open(&nest->inner, &nest->inner_attr, pid, -1,
 				       kind->by == BY_READ ? outer : NULL);
@@ -283,7 +346,7 @@ TEST_F_TIMEOUT(nested, values, SIMD_TEST_SECONDS)
 	/* A clock is off again once the PMU's event is in its group. */
 	ASSERT_EQ(0, simd_event_enable(&run->events[0]));
 	ASSERT_EQ(0, ioctl(nest->inner.fd, PERF_EVENT_IOC_ID, &nest->inner_id));
-	if (variant->kind.by != BY_READ) {
+	if (uses_bpf(&variant->kind)) {
 		nest->map = simd_bpf_event_map(nest->inner.fd);
 		if (nest->map < 0) {
 			simd_run_stop(run);
@@ -296,7 +359,7 @@ TEST_F_TIMEOUT(nested, values, SIMD_TEST_SECONDS)
 
 	/* The outer one has sampled for some time before it had its program. */
 	while ((n->marked[0] + n->malformed < run->min_samples ||
-		inner->samples[0] < min_inner) && time(NULL) < end) {
+		inner->samples[0] + inner->samples[1] < min_inner) && time(NULL) < end) {
 		usleep(5000);
 		drain(nest);
 	}
@@ -309,9 +372,11 @@ TEST_F_TIMEOUT(nested, values, SIMD_TEST_SECONDS)
 	/* What cannot be told any more is absent. */
 	if (variant->kind.by == BY_BPF_OUTPUT)
 		nest->inner_check.may_lack = inner->samples[0];
+	if (variant->kind.by == BY_BREAKPOINT)
+		nest->inner_check.kernel_may_lack = BREAKPOINT_MAY_LACK;
 	expect_clean(_metadata, &nest->inner_check, "nested: inner");
 	EXPECT_GE(n->marked[0], run->min_samples);
-	EXPECT_GE(inner->samples[0], min_inner);
+	EXPECT_GE(inner->samples[0] + inner->samples[1], min_inner);
 }
 
 TEST_HARNESS_MAIN
