@@ -87,6 +87,7 @@ fake_archive()
 case \$1 in
 versions) echo "${2:-} ${3:-} linux-source-7.3_${2:-}_all.deb" ;;
 download)
+	[ -e ../linux-source-7.3_${2:-}_all.deb ] || exit 7
 	mkdir -p build/dl/${3:-}
 	cp ../linux-source-7.3_${2:-}_all.deb build/dl/${3:-}
 	echo build/dl/${3:-}/linux-source-7.3_${2:-}_all.deb ;;
