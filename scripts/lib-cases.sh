@@ -8,6 +8,7 @@ PLAN=()			# their names, and what they need built
 BESIDE=''		# the process that builds beside
 declare -A RUNNING=()	# process -> name of a case
 declare -A OF_CASE=()	# name of a case -> what start_case() was given
+declare -A BEGUN=()	# name of a case -> when it began, in seconds of this script
 declare -A KEYED=()	# name of a case -> what its key is made from
 declare -A TIMES=()	# name -> seconds that it takes
 CASES=$(nproc)		# how many run side by side: each has guests of two CPUs
@@ -45,18 +46,29 @@ planned()
 	PLAN+=("$1")
 }
 
-# left: seconds that what has not begun takes.
+# left: seconds that what has not ended takes.
 left()
 {
-	local name alone=0 beside=0
+	local name rest alone=0 beside=0
 
 	for name in ${PLAN[@]+"${PLAN[@]}"}; do
 		case $name in
-		build/*|mutations/*) alone=$((alone + ${TIMES[$name]:-20})) ;;
+		build/*) alone=$((alone + ${TIMES[$name]:-20})) ;;
+		mutations/*) alone=$((alone + ${TIMES[$name]:-360})) ;;
 		*) beside=$((beside + ${TIMES[$name]:-20})) ;;
 		esac
 	done
+	for name in ${RUNNING[@]+"${RUNNING[@]}"}; do
+		rest=$((${TIMES[$name]:-20} - SECONDS + BEGUN[$name]))
+		[ $rest -le 0 ] || beside=$((beside + rest))
+	done
 	echo $((alone + beside / CASES))
+}
+
+# progress: how far this run is.
+progress()
+{
+	echo "[$(((NR_PLANNED - ${#PLAN[@]}) * 100 / (NR_PLANNED ? NR_PLANNED : 1)))%, about $((($(left) + 59) / 60)) min left]"
 }
 
 # begun NAME: take it out of the plan. Sets PROGRESS to what stands before its name
@@ -65,10 +77,23 @@ begun()
 {
 	local i
 
-	PROGRESS="[$(((NR_PLANNED - ${#PLAN[@]}) * 100 / (NR_PLANNED ? NR_PLANNED : 1)))%, about $((($(left) + 59) / 60)) min left] "
+	PROGRESS="$(progress) "
+	BEGUN[$1]=$SECONDS
 	for i in "${!PLAN[@]}"; do
 		[ "${PLAN[i]}" != "$1" ] || unset "PLAN[i]"
 	done
+}
+
+# show_running: on a terminal, what runs, in a line that the next one replaces.
+show_running()
+{
+	local name line
+
+	line=$(progress)
+	for name in "${RUNNING[@]}"; do
+		line+=" $name $((SECONDS - BEGUN[$name]))s"
+	done
+	printf '\r\033[K%.*s' $((${COLUMNS:-80} - 1)) "$line"
 }
 
 # ---- results ----------------------------------------------------------------
@@ -76,7 +101,7 @@ begun()
 # A line that says why, taken from a case's log.
 reason()
 {
-	{ grep -a -E '^(error: |SKIP|not ok )' "$1" || tail -n 1 "$1"; } | tail -n 1 | cut -c1-200
+	{ grep -a -E '^(error: |SKIP|not ok[ :])' "$1" || tail -n 1 "$1"; } | tail -n 1 | cut -c1-200
 }
 
 # What a case says of itself in a summary line, or its last TAP program counted.
@@ -86,17 +111,26 @@ subtests()
 		sed -E '/^# Totals/s/[a-z]+:0 ?//g; s/^# [A-Za-z]+: //'
 }
 
+# result FORMAT TEXT...: a line that stays, in the place of one that does not.
+result()
+{
+	# shellcheck disable=SC2059 # a format
+	[ ! -t 1 ] || printf '\r\033[K'
+	# shellcheck disable=SC2059 # a format
+	printf "$@"
+}
+
 passed()
 {
 	PASSED=$((PASSED + 1))
-	printf 'ok %s # %s%s\n' "$1" "$2" "${3:+ $3}"
+	result 'ok %s # %s%s\n' "$1" "$2" "${3:+ $3}"
 }
 
 skipped()
 {
 	[ -z "$PLANNING" ] || return 0
 	SKIPPED=$((SKIPPED + 1))
-	printf 'skip %s # %s %s\n' "$1" "$2" "$3"
+	result 'skip %s # %s %s\n' "$1" "$2" "$3"
 }
 
 # has_time NAME [MINUTES]: the budget has so many left, as a long case needs; else NAME
@@ -104,7 +138,7 @@ skipped()
 has_time()
 {
 	[ -n "${BUDGET:-}" ] && [ -z "$PLANNING" ] || return 0
-	[ $((SECONDS / 60 + ${2:-0})) -ge $((${2:-0} ? BUDGET : BUDGET * 7 / 4)) ] || return 0
+	[ $((SECONDS / 60 + ${2:-0})) -ge $((${2:-0} ? BUDGET : BUDGET * 5 / 4)) ] || return 0
 	skipped "$1" 0s "BUDGET=$BUDGET has no time left for it: make check T=$1"
 	return 1
 }
@@ -112,19 +146,29 @@ has_time()
 # What led to the first thing that a log calls wrong, and how it ends.
 excerpt()
 {
-	head -n -15 "$1" | grep -a -m 1 -B 10 -E '^(not ok |error: |FINDING: )' || :
+	head -n -15 "$1" | grep -a -m 1 -B 10 -E '^(not ok[ :]|error: |FINDING: )' || :
 	[ "$(wc -l < "$1")" -le 15 ] || echo ...
 	tail -n 15 "$1"
+}
+
+# again NAME: the command that runs it as it has been run.
+again()
+{
+	local settings=''
+
+	! is_first_tier || settings+=' SHORT=1'
+	[ "$ARCH" = x86_64 ] || settings+=" ARCH=$ARCH"
+	[ "$CPU" = max ] || settings+=" CPU=$CPU"
+	echo "make check T=$1$settings${DEBUG:+ DEBUG=1}"
 }
 
 # failed NAME TIME REASON LOG
 failed()
 {
 	FAILED=$((FAILED + 1))
-	printf 'not ok %s # %s %s\n' "$1" "$2" "$3"
+	result 'not ok %s # %s %s\n' "$1" "$2" "$3"
 	[ ! -s "$4" ] || excerpt "$4" | sed 's/^/    /'
-	printf '    log: %s\n    again: %s\n' "$4" \
-		"make check T=$1$([ "$ARCH" = x86_64 ] || printf ' ARCH=%s' "$ARCH")${DEBUG:+ DEBUG=1}"
+	printf '    log: %s\n    again: %s\n' "$4" "$(again "$1")"
 }
 
 # record_scripts STATUS SECONDS LOG: of tests/scripts, which prints a line for each.
@@ -182,6 +226,8 @@ start_case()
 	set -m
 	{
 		start=$SECONDS
+		# There show_running() has one line for all.
+		[ ! -t 1 ] || exec > /dev/null
 		VERB=$PROGRESS$name watched "$log" "${@:5}" || rc=$?
 		echo $rc $((SECONDS - start)) > "$log.end"
 	} &
@@ -210,7 +256,12 @@ end_cases()
 			[ -z "$rc" ] || break
 		done
 		if [ -z "$rc" ]; then
-			wait -n "${!RUNNING[@]}" 2> /dev/null || sleep 1
+			if [ -t 1 ]; then
+				show_running
+				sleep 1
+			else
+				wait -n "${!RUNNING[@]}" 2> /dev/null || sleep 1
+			fi
 			continue
 		fi
 		rm -f "$log.end"
