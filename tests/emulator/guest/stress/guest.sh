@@ -26,7 +26,7 @@ done
 END
 
 # gaps FILE: the number of samples, and the longest time without one in ms. A
-# task that waits for its processor has none; 4 on 2 do not wait long.
+# task that waits for its processor has none: 4 on 2, and on a host that is busy.
 gaps()
 {
 	perf script -i "$1" -F time 2> /dev/null | tr -d ' :' |
@@ -47,8 +47,8 @@ part()
 		wait "${pids[i]}" || fail "perf record: status $?: $(tail -n 1 /tmp/record.$i)"
 		read -r n gap < <(gaps /tmp/data.$i)
 		total=$((total + n))
-		[ "$n" -ge $((20 * $1)) ] || fail "process $i: only $n samples in $1 s"
-		[ "$gap" -lt 3000 ] || fail "process $i: no sample for $gap ms"
+		[ "$n" -ge 20 ] || fail "process $i: only $n samples in $1 s"
+		[ "$gap" -lt $((500 * $1)) ] || fail "process $i: no sample for $gap ms of $1 s"
 	done
 	perf report -i /tmp/data.0 --stdio --header-only > /tmp/header 2> /dev/null
 	for event in ${EVENTS//,/ }; do

@@ -24,7 +24,7 @@
 #define RING_PAGES	256
 #define MAX_GROUP	4
 #define CHANGES		1000
-#define SECONDS		10	/* of a slow machine */
+#define SECONDS		60	/* of a slow machine */
 
 /* PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_READ. */
 struct sample {
