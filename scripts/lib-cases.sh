@@ -5,6 +5,7 @@
 PASSED=0 FAILED=0 SKIPPED=0
 PLANNING=''		# go through the cases, run none: those that are short, or long
 PLAN=()			# their names, and what they need built
+WHOLE=0			# seconds that all of it takes
 BESIDE=''		# the process that builds beside
 declare -A RUNNING=()	# process -> name of a case
 declare -A OF_CASE=()	# name of a case -> what start_case() was given
@@ -68,7 +69,11 @@ left()
 # progress: how far this run is.
 progress()
 {
-	echo "[$(((NR_PLANNED - ${#PLAN[@]}) * 100 / (NR_PLANNED ? NR_PLANNED : 1)))%, about $((($(left) + 59) / 60)) min left]"
+	local left
+
+	left=$(left)
+	[ "$left" -lt "$WHOLE" ] || left=$WHOLE
+	echo "[$(((WHOLE - left) * 100 / (WHOLE ? WHOLE : 1)))%, about $(((left + 59) / 60)) min left]"
 }
 
 # begun NAME: take it out of the plan. Sets PROGRESS to what stands before its name
