@@ -88,13 +88,27 @@ stamp_of()
 # Settings that cases, and the scripts which they start, take from the environment.
 SETTINGS=$(env | sort | grep -E '^(CPU|CPUS|DEBUG|EL2|KERNEL|KERNEL_HITS|MIN_SAMPLES|PERF|PERF_TEST|SEED|SIMD_[A-Z]+|STEPS|STRESS|TIME|TIMEOUT)=' || :)
 
-# case_key DIR ARCH VARIANT [SHORT=1]: what a case depends on.
+# programs_of DIR ARCH VARIANT: the packages of the system that the case uses and that are
+# there, with their versions.
+programs_of()
+{
+	local packages=(bash coreutils gcc libc6 libc6-dev)
+
+	if [[ $1 == */tests/perf/* ]]; then
+		packages+=(clang)
+	else
+		[ "$2" = arm64 ] || packages+=(qemu-system-x86 seabios)
+		[[ $2 != arm64 && $(needs_of "$@") != *@arm64* ]] || packages+=(qemu-system-arm)
+	fi
+	dpkg-query -W "${packages[@]}" 2> /dev/null || :
+}
+
+# case_key PROGRAMS DIR ARCH VARIANT [SHORT=1]: what a case depends on.
 case_key()
 {
-	local dir=$1 need use stamps=() programs
+	local programs=$1 dir=$2 need use stamps=()
 
-	# The programs of the system. The first cases may install some of them.
-	programs=$(dpkg-query -W qemu-system-{x86,arm,data} seabios gcc libc6{,-dev} bash coreutils clang 2> /dev/null) || :
+	shift
 	for need in $(needs_of "$dir" "$2" "$3"); do
 		stamps+=("$BUILD/stamps/$(stamp_of "$need")")
 	done

@@ -11,7 +11,9 @@ declare -A RUNNING=()	# process -> name of a case
 declare -A OF_CASE=()	# name of a case -> what start_case() was given
 declare -A BEGUN=()	# name of a case -> when it began, in seconds of this script
 declare -A KEYED=()	# name of a case -> what its key is made from
+declare -A PROGRAMS=()	# ... and the system's part of that, as it began
 declare -A TIMES=()	# name -> seconds that it takes
+declare -A RESULTS=()	# name of a case of the first tier -> passed, failed or skipped
 CASES=$(nproc)		# how many run side by side: each has guests of two CPUs
 [ "$CASES" -le 4 ] || CASES=4
 WHOLE_KERNEL=600	# seconds that one takes, such as steps have at the end of a topic
@@ -44,6 +46,7 @@ planned()
 {
 	[ -n "$PLANNING" ] || return 1
 	[ -z "${2:-}" ] || TIMES[$1]=$2
+	[ "$PLANNING" != short ] || RESULTS[$1]=planned
 	PLAN+=("$1")
 }
 
@@ -116,10 +119,27 @@ subtests()
 		sed -E '/^# Totals/s/[a-z]+:0 ?//g; s/^# [A-Za-z]+: //'
 }
 
+# count NAME RESULT
+count()
+{
+	[ -z "${RESULTS[$1]:-}" ] || RESULTS[$1]=$2
+}
+
+# first_tier: how it went, where more than that has run.
+first_tier()
+{
+	local result all=" ${RESULTS[*]} "
+
+	printf '# the first tier:'
+	for result in passed failed skipped; do
+		printf ' %d %s' "$(grep -o " $result\>" <<< "$all" | wc -l)" $result
+	done
+	echo
+}
+
 # result FORMAT TEXT...: a line that stays, in the place of one that does not.
 result()
 {
-	# shellcheck disable=SC2059 # a format
 	[ ! -t 1 ] || printf '\r\033[K'
 	# shellcheck disable=SC2059 # a format
 	printf "$@"
@@ -128,6 +148,7 @@ result()
 passed()
 {
 	PASSED=$((PASSED + 1))
+	count "$1" passed
 	result 'ok %s # %s%s\n' "$1" "$2" "${3:+ $3}"
 }
 
@@ -135,6 +156,7 @@ skipped()
 {
 	[ -z "$PLANNING" ] || return 0
 	SKIPPED=$((SKIPPED + 1))
+	count "$1" skipped
 	result 'skip %s # %s %s\n' "$1" "$2" "$3"
 }
 
@@ -171,6 +193,7 @@ again()
 failed()
 {
 	FAILED=$((FAILED + 1))
+	count "$1" failed
 	result 'not ok %s # %s %s\n' "$1" "$2" "$3"
 	[ ! -s "$4" ] || excerpt "$4" | sed 's/^/    /'
 	printf '    log: %s\n    again: %s\n' "$4" "$(again "$1")"
@@ -241,6 +264,20 @@ start_case()
 	OF_CASE[$name]="$2 ${3:--} ${4:--}"
 }
 
+# stamp_case NAME STAMP KEY: it has passed with that key, unless something has been changed
+# while it ran. Programs that it has installed are no change.
+stamp_case()
+{
+	local programs gone
+
+	# shellcheck disable=SC2086 # words
+	programs=$(programs_of ${KEYED[$1]})
+	gone=$(comm -23 <(sort <<< "${PROGRAMS[$1]}") <(sort <<< "$programs"))
+	# shellcheck disable=SC2086 # words
+	[ -n "$gone" ] || [ "$(case_key "${PROGRAMS[$1]}" ${KEYED[$1]})" != "$3" ] ||
+		stamp_set "$2" "$(case_key "$programs" ${KEYED[$1]})"
+}
+
 # end_cases N: wait until no more than N cases run. Each leaves its status in a file: bash
 # may have forgotten one that ended beside a build.
 end_cases()
@@ -274,10 +311,7 @@ end_cases()
 		read -r optional stamp key <<< "${OF_CASE[$name]}"
 		if [ "$rc" -eq 0 ]; then
 			took "$name" "$seconds"
-			# Something may have been changed while it ran.
-			# shellcheck disable=SC2086 # words
-			[ "$stamp" = - ] || [ "$(case_key ${KEYED[$name]})" != "$key" ] ||
-				stamp_set "$stamp" "$key"
+			[ "$stamp" = - ] || stamp_case "$name" "$stamp" "$key"
 		fi
 		record "$name" "$optional" "$rc" "$seconds" "$log"
 		[[ " ${RUNNING[*]} " == *" patches/"* ]] || unlock tree
