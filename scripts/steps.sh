@@ -20,7 +20,7 @@
 # use_series NAME: what all functions here and in tree.sh work on.
 #
 #	TREE		the working tree that is ours
-#	STEPS_TREE	the git tree that steps are read from: TREE, or another clone
+#	STEPS_TREE	the git tree that steps are read from: TREE, or a clone of it (series)
 #	STEPS_HOME	where the new files and the folder patches/ are
 #	STEPS_PARTS	the topics in their order, '' for none
 #	STEPS_LOCK	the lock of who works on TREE
