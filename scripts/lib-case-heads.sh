@@ -97,10 +97,12 @@ programs_of()
 	if [[ $1 == */tests/perf/* ]]; then
 		packages+=(clang)
 	else
-		[ "$2" = arm64 ] || packages+=(qemu-system-x86 seabios)
+		[ "$2" = arm64 ] || packages+=(qemu-system-{x86,data} seabios)
 		[[ $2 != arm64 && $(needs_of "$@") != *@arm64* ]] || packages+=(qemu-system-arm)
 	fi
-	dpkg-query -W "${packages[@]}" 2> /dev/null || :
+	# It also knows those that another one names.
+	dpkg-query -W -f='${db:Status-Status} ${Package}:${Architecture} ${Version}\n' \
+		"${packages[@]}" 2> /dev/null | grep '^installed ' || :
 }
 
 # case_key PROGRAMS DIR ARCH VARIANT [SHORT=1]: what a case depends on.

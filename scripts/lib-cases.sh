@@ -5,7 +5,7 @@
 PASSED=0 FAILED=0 SKIPPED=0
 PLANNING=''		# go through the cases, run none: those that are short, or long
 PLAN=()			# their names, and what they need built
-WHOLE=0			# seconds that all of it takes
+NR_PLANNED=0		# how many these were
 BESIDE=''		# the process that builds beside
 declare -A RUNNING=()	# process -> name of a case
 declare -A OF_CASE=()	# name of a case -> what start_case() was given
@@ -13,6 +13,9 @@ declare -A BEGUN=()	# name of a case -> when it began, in seconds of this script
 declare -A KEYED=()	# name of a case -> what its key is made from
 declare -A PROGRAMS=()	# ... and the system's part of that, as it began
 declare -A TIMES=()	# name -> seconds that it takes
+declare -A BY_HEAD=()	# ... by the head of a case, which may have no others
+declare -A EXPECTED=()	# ... this time, where nothing seems to have changed
+declare -A AGAIN=()	# name of a build -> the command that does it
 declare -A RESULTS=()	# name of a case of the first tier -> passed, failed or skipped
 CASES=$(nproc)		# how many run side by side: each has guests of two CPUs
 [ "$CASES" -le 4 ] || CASES=4
@@ -45,48 +48,63 @@ took()
 planned()
 {
 	[ -n "$PLANNING" ] || return 1
-	[ -z "${2:-}" ] || TIMES[$1]=$2
+	[ -z "${2:-}" ] || EXPECTED[$1]=$2
 	[ "$PLANNING" != short ] || RESULTS[$1]=planned
 	PLAN+=("$1")
+}
+
+# expect NAME: sets REPLY to the seconds that it will take.
+expect()
+{
+	local default=20
+
+	[[ $1 != mutations/* ]] || default=360
+	REPLY=${EXPECTED[$1]:-${TIMES[$1]:-${BY_HEAD[$1]:-$default}}}
 }
 
 # left: seconds that what has not ended takes.
 left()
 {
-	local name rest alone=0 beside=0
+	local name rest alone=0 beside=0 sum
 
 	for name in ${PLAN[@]+"${PLAN[@]}"}; do
+		expect "$name"
 		case $name in
-		build/*) alone=$((alone + ${TIMES[$name]:-20})) ;;
-		mutations/*) alone=$((alone + ${TIMES[$name]:-360})) ;;
-		*) beside=$((beside + ${TIMES[$name]:-20})) ;;
+		build/*|mutations/*) alone=$((alone + REPLY)) ;;
+		*) beside=$((beside + REPLY)) ;;
 		esac
 	done
 	for name in ${RUNNING[@]+"${RUNNING[@]}"}; do
-		rest=$((${TIMES[$name]:-20} - SECONDS + BEGUN[$name]))
+		expect "$name"
+		rest=$((REPLY - SECONDS + BEGUN[$name]))
 		[ $rest -le 0 ] || beside=$((beside + rest))
 	done
-	echo $((alone + beside / CASES))
+	sum=$((alone + beside / CASES))
+	# What would not be through by then will skip.
+	[ -z "${BUDGET:-}" ] || [ $sum -le $((BUDGET * 60 - SECONDS)) ] ||
+		sum=$((BUDGET * 60 > SECONDS ? BUDGET * 60 - SECONDS : 0))
+	echo $sum
 }
 
 # progress: how far this run is.
 progress()
 {
-	local left
-
-	left=$(left)
-	[ "$left" -lt "$WHOLE" ] || left=$WHOLE
-	echo "[$(((WHOLE - left) * 100 / (WHOLE ? WHOLE : 1)))%, about $(((left + 59) / 60)) min left]"
+	echo "[$((NR_PLANNED - ${#PLAN[@]} - ${#RUNNING[@]}))/$NR_PLANNED, about $((($(left) + 59) / 60)) min left]"
 }
 
 # begun NAME: take it out of the plan. Sets PROGRESS to what stands before its name
 # while it runs.
 begun()
 {
-	local i
-
 	PROGRESS="$(progress) "
 	BEGUN[$1]=$SECONDS
+	out_of_plan "$1"
+}
+
+out_of_plan()
+{
+	local i
+
 	for i in "${!PLAN[@]}"; do
 		[ "${PLAN[i]}" != "$1" ] || unset "PLAN[i]"
 	done
@@ -119,9 +137,10 @@ subtests()
 		sed -E '/^# Totals/s/[a-z]+:0 ?//g; s/^# [A-Za-z]+: //'
 }
 
-# count NAME RESULT
+# count NAME RESULT: what has not run is not left either.
 count()
 {
+	out_of_plan "$1"
 	[ -z "${RESULTS[$1]:-}" ] || RESULTS[$1]=$2
 }
 
@@ -166,7 +185,7 @@ has_time()
 {
 	[ -n "${BUDGET:-}" ] && [ -z "$PLANNING" ] || return 0
 	[ $((SECONDS / 60 + ${2:-0})) -ge $((${2:-0} ? BUDGET : BUDGET * 5 / 4)) ] || return 0
-	skipped "$1" 0s "BUDGET=$BUDGET has no time left for it: make check T=$1"
+	skipped "$1" 0s "BUDGET=$BUDGET has no time left for it: $(again "$1")"
 	return 1
 }
 
@@ -181,12 +200,18 @@ excerpt()
 # again NAME: the command that runs it as it has been run.
 again()
 {
-	local settings=''
+	local setting settings=''
 
+	if [ -n "${AGAIN[$1]:-}" ]; then
+		echo "${AGAIN[$1]}"
+		return
+	fi
 	! is_first_tier || settings+=' SHORT=1'
 	[ "$ARCH" = x86_64 ] || settings+=" ARCH=$ARCH"
-	[ "$CPU" = max ] || settings+=" CPU=$CPU"
-	echo "make check T=$1$settings${DEBUG:+ DEBUG=1}"
+	while IFS= read -r setting; do
+		[ -z "$setting" ] || settings+=" $(printf %q "$setting")"
+	done <<< "$SETTINGS"
+	echo "make check T=$1$settings"
 }
 
 # failed NAME TIME REASON LOG
@@ -237,6 +262,8 @@ run_case()
 	VERB=$PROGRESS$name watched "$LOG/check/$name.log" "${@:2}" || rc=$?
 	TOOK=$((SECONDS - start))
 	[ $rc -ne 0 ] || took "$name" $TOOK
+	# What has been built anew changes what needs it.
+	[[ $name != build/* ]] || [ $TOOK -lt 5 ] || EXPECTED=()
 	return $rc
 }
 
@@ -312,6 +339,9 @@ end_cases()
 		if [ "$rc" -eq 0 ]; then
 			took "$name" "$seconds"
 			[ "$stamp" = - ] || stamp_case "$name" "$stamp" "$key"
+		elif [ "$stamp" != - ]; then
+			# It has passed before, with the same.
+			rm -f "$BUILD/stamps/$stamp"
 		fi
 		record "$name" "$optional" "$rc" "$seconds" "$log"
 		[[ " ${RUNNING[*]} " == *" patches/"* ]] || unlock tree

@@ -25,18 +25,19 @@ while [ $SECONDS -lt $end ]; do
 done
 END
 
-# gaps FILE: the number of samples, and the longest time without one in ms. A
-# task that waits for its processor has none: 4 on 2, and on a host that is busy.
+# gaps FILE: the number of samples, the longest time without one and that from the first
+# to the last in ms. A task that waits for its processor has none: 4 on 2, and on a host
+# that is busy.
 gaps()
 {
 	perf script -i "$1" -F time 2> /dev/null | tr -d ' :' |
-		awk 'NR > 1 && $1 - last > gap { gap = $1 - last } { last = $1 }
-		     END { printf "%d %d\n", NR, gap * 1000 }'
+		awk 'NR == 1 { first = $1 } NR > 1 && $1 - last > gap { gap = $1 - last } { last = $1 }
+		     END { printf "%d %d %d\n", NR, gap * 1000, (last - first) * 1000 }'
 }
 
 part()
 {
-	local i pids=() n gap
+	local i pids=() n gap span most=$((500 * $1 > 3000 ? 500 * $1 : 3000))
 
 	for ((i = 0; i < PROCESSES; i++)); do
 		perf record -q -F 997 -e $EVENTS -o /tmp/data.$i bash /tmp/work.sh "$1" \
@@ -45,10 +46,11 @@ part()
 	done
 	for ((i = 0; i < PROCESSES; i++)); do
 		wait "${pids[i]}" || fail "perf record: status $?: $(tail -n 1 /tmp/record.$i)"
-		read -r n gap < <(gaps /tmp/data.$i)
+		read -r n gap span < <(gaps /tmp/data.$i)
 		total=$((total + n))
 		[ "$n" -ge 20 ] || fail "process $i: only $n samples in $1 s"
-		[ "$gap" -lt $((500 * $1)) ] || fail "process $i: no sample for $gap ms of $1 s"
+		[ "$gap" -lt $most ] || fail "process $i: no sample for $gap ms of $1 s"
+		[ "$span" -ge $((500 * $1)) ] || fail "process $i: samples in $span ms of $1 s only"
 	done
 	perf report -i /tmp/data.0 --stdio --header-only > /tmp/header 2> /dev/null
 	for event in ${EVENTS//,/ }; do

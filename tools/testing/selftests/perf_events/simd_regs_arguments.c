@@ -208,7 +208,7 @@ static unsigned long wanted_samples(void)
 	const char *samples = getenv("SIMD_SAMPLES");
 	unsigned long n = samples ? strtoul(samples, NULL, 0) : MIN_SAMPLES;
 
-	return n < MIN_SAMPLES ? n : MIN_SAMPLES;
+	return n && n < MIN_SAMPLES ? n : MIN_SAMPLES;
 }
 
 /* Until there are @wanted, or no more of them */
