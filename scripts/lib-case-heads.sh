@@ -102,7 +102,8 @@ programs_of()
 	fi
 	# It also knows those that another one names.
 	dpkg-query -W -f='${db:Status-Status} ${Package}:${Architecture} ${Version}\n' \
-		"${packages[@]}" 2> /dev/null | grep '^installed ' || :
+		"${packages[@]}" 2> /dev/null |
+		sed -n -E 's/^(installed|triggers-[a-z]+) //p'
 }
 
 # case_key PROGRAMS DIR ARCH VARIANT [SHORT=1]: what a case depends on.

@@ -234,13 +234,16 @@ logged()
 
 # ---- what the machine must have ---------------------------------------------
 
+# A package whose triggers are still to run, as libc-bin's are while another one with
+# libraries is installed, is there.
 missing_packages()
 {
 	local p have
 
 	have=" $(dpkg-query -W -f='${Package}=${db:Status-Status} ' "$@" 2> /dev/null) " || :
 	for p; do
-		[[ $have == *" $p=installed "* ]] || printf '%s\n' "$p"
+		[[ $have == *" $p="@(installed|triggers-pending|triggers-awaited)" "* ]] ||
+			printf '%s\n' "$p"
 	done
 }
 
