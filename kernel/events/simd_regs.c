@@ -253,7 +253,7 @@ static unsigned int block_bytes(const struct perf_event *event, const struct per
 
 /**
  * perf_simd_regs_end_sample - give back what perf_simd_regs_begin_sample() took
- * @data: the sample, which has been written, or is not going to be
+ * @data: the sample, whose register blocks have been written, or are not going to be
  * @event: the event
  *
  * The sample has no registers any more. Should @data be used for another one of
