@@ -275,6 +275,8 @@ void perf_simd_regs_end_sample(struct perf_sample_data *data, struct perf_event 
 		return;
 
 	buf = data->regs_user.simd->buf;
+	/* It has one place to give back, not two. */
+	data->regs_user.simd = NULL;
 	barrier();
 	WRITE_ONCE(buf->depth, buf->depth - 1);
 }

@@ -81,7 +81,17 @@ static int load(const struct bpf_insn *insns, unsigned int nr)
 	return prog;
 }
 
-/* Both return 1: then the sample of the event is written as well. */
+int simd_bpf_drop_prog(void)
+{
+	const struct bpf_insn insns[] = {
+		MOV_IMM(BPF_REG_0, 0),
+		EXIT(),
+	};
+
+	return load(insns, sizeof(insns) / sizeof(*insns));
+}
+
+/* The others return 1: then the sample of the event is written as well. */
 
 int simd_bpf_read_prog(int map_fd)
 {

@@ -13,5 +13,7 @@ int simd_bpf_event_map(int event_fd);
 int simd_bpf_read_prog(int map_fd);
 /* ... or write 8 bytes to it */
 int simd_bpf_output_prog(int map_fd);
+/* A program that drops all samples of the event */
+int simd_bpf_drop_prog(void);
 
 #endif /* SIMD_REGS_BPF_H */

@@ -8,6 +8,9 @@
  *
  * The outer event asks for other registers than the inner one. Every record has
  * to be as long as its parts, and each value its own event's.
+ *
+ * There is a place for a few samples at a time. One that is not written after all
+ * has to give its place back, too, or the next ones have no registers.
  */
 #include <errno.h>
 #include <linux/hw_breakpoint.h>
@@ -377,6 +380,106 @@ TEST_F_TIMEOUT(nested, values, SIMD_TEST_SECONDS)
 	expect_clean(_metadata, &nest->inner_check, "nested: inner");
 	EXPECT_GE(n->marked[0], run->min_samples);
 	EXPECT_GE(inner->samples[0] + inner->samples[1], min_inner);
+}
+
+#define UNWRITTEN	100
+
+FIXTURE(unwritten)
+{
+	struct simd_run *run;
+};
+
+FIXTURE_VARIANT(unwritten)
+{
+	bool cycles;
+};
+
+FIXTURE_VARIANT_ADD(unwritten, clock)
+{
+};
+
+FIXTURE_VARIANT_ADD(unwritten, cycles)
+{
+	.cycles = true,
+};
+
+FIXTURE_SETUP(unwritten)
+{
+	struct simd_run *run;
+
+	if (geteuid())
+		SKIP(return, "needs root");
+	run = simd_run_new(SIMD_EACH_TASK, true, 2);
+	self->run = run;
+	if (variant->cycles)
+		simd_run_use_cycles(run);
+	run->attr.read_format = PERF_FORMAT_LOST;
+	simd_run_add(run, 0x4a00, 0);
+}
+
+FIXTURE_TEARDOWN(unwritten)
+{
+	simd_run_free(self->run);
+}
+
+struct unwritten_count {
+	__u64 value, lost;
+};
+
+TEST_F_TIMEOUT(unwritten, output_paused, SIMD_TEST_SECONDS)
+{
+	struct unwritten_count count = {};
+	struct simd_run *run = self->run;
+	int fd;
+
+	if (!start_run(_metadata, run))
+		return;
+	fd = run->events[0].fd;
+	ASSERT_EQ(0, ioctl(fd, PERF_EVENT_IOC_PAUSE_OUTPUT, 1));
+	while (count.lost < UNWRITTEN) {
+		usleep(1000);
+		ASSERT_EQ(sizeof(count), read(fd, &count, sizeof(count)));
+	}
+	ASSERT_EQ(0, ioctl(fd, PERF_EVENT_IOC_PAUSE_OUTPUT, 0));
+	finish_run(_metadata, run, "after lost samples");
+}
+
+static void count_record(const struct perf_event_header *header, void *arg)
+{
+	unsigned int *nr_samples = arg;
+
+	*nr_samples += header->type == PERF_RECORD_SAMPLE;
+}
+
+TEST_F_TIMEOUT(unwritten, dropped_by_bpf, SIMD_TEST_SECONDS)
+{
+	struct unwritten_count count = {};
+	struct simd_run *run = self->run;
+	struct simd_event dropped;
+	unsigned int nr_samples = 0;
+	int prog, err;
+
+	if (!start_run(_metadata, run))
+		return;
+	err = simd_event_open(&dropped, &run->attr, run->workers[0].pid, -1, NULL);
+	ASSERT_EQ(0, err)
+		TH_LOG("second event: %s", strerror(-err));
+	prog = simd_bpf_drop_prog();
+	if (prog < 0) {
+		simd_run_stop(run);
+		SKIP(return, "no BPF: %s", strerror(-prog));
+	}
+	ASSERT_EQ(0, ioctl(dropped.fd, PERF_EVENT_IOC_SET_BPF, prog));
+	ASSERT_EQ(0, simd_event_enable(&dropped));
+	while (count.value < UNWRITTEN * run->attr.sample_period) {
+		usleep(1000);
+		ASSERT_EQ(sizeof(count), read(dropped.fd, &count, sizeof(count)));
+	}
+	finish_run(_metadata, run, "beside dropped samples");
+
+	simd_event_drain(&dropped, count_record, &nr_samples);
+	EXPECT_EQ(0, nr_samples);
+	simd_event_close(&dropped);
 }
 
 TEST_HARNESS_MAIN
