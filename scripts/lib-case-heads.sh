@@ -100,10 +100,7 @@ programs_of()
 		[ "$2" = arm64 ] || packages+=(qemu-system-{x86,data} seabios)
 		[[ $2 != arm64 && $(needs_of "$@") != *@arm64* ]] || packages+=(qemu-system-arm)
 	fi
-	# It also knows those that another one names.
-	dpkg-query -W -f='${db:Status-Status} ${Package}:${Architecture} ${Version}\n' \
-		"${packages[@]}" 2> /dev/null |
-		sed -n -E 's/^(installed|triggers-[a-z]+) //p' || :
+	installed_packages '${Package}:${Architecture} ${Version}' "${packages[@]}"
 }
 
 # case_key PROGRAMS DIR ARCH VARIANT [SHORT=1]: what a case depends on.

@@ -179,7 +179,7 @@ base_layer()
 	fi
 	stamp=$(key "$ROOT/scripts/lib-guest.sh" "$ROOT"/scripts/guest/*.[ch] "$packages")
 	! stamp_ok "guest-$ARCH" "$stamp" "$GUEST/base.cpio" || return 0
-	lock "guest-$ARCH" >&2
+	lock "guest-$ARCH"
 	# Another run may have made it meanwhile.
 	! stamp_ok "guest-$ARCH" "$stamp" "$GUEST/base.cpio" || return 0
 	say "making the base of the $ARCH guests" >&2

@@ -234,16 +234,26 @@ logged()
 
 # ---- what the machine must have ---------------------------------------------
 
-# A package whose triggers are still to run, as libc-bin's are while another one with
+# installed_packages FORMAT PACKAGE...: of those that are there, a line each in dpkg-query's
+# FORMAT. One whose triggers are still to run, as libc-bin's are while another one with
 # libraries is installed, is there.
+installed_packages()
+{
+	local format=$1
+
+	shift
+	# It also knows those that another one names.
+	dpkg-query -W -f="\${db:Status-Status} $format\n" "$@" 2> /dev/null |
+		sed -n -E 's/^(installed|triggers-(pending|awaited)) //p' || :
+}
+
 missing_packages()
 {
 	local p have
 
-	have=" $(dpkg-query -W -f='${Package}=${db:Status-Status} ' "$@" 2> /dev/null) " || :
+	have=$(installed_packages '${Package}' "$@")
 	for p; do
-		[[ $have == *" $p="@(installed|triggers-pending|triggers-awaited)" "* ]] ||
-			printf '%s\n' "$p"
+		[[ $'\n'$have$'\n' == *$'\n'"$p"$'\n'* ]] || printf '%s\n' "$p"
 	done
 }
 
