@@ -102,8 +102,7 @@ static void refuses_the_first_too_large(struct kunit *test)
 {
 	unsigned int largest = U16_MAX / 8 - 1 - 3 - (4 + 2) - PERF_MAX_CONTEXTS_PER_STACK;
 	struct perf_event_attr attr = {
-		.sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_REGS_USER |
-			       PERF_SAMPLE_CALLCHAIN,
+		.sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_REGS_USER | PERF_SAMPLE_CALLCHAIN,
 		.sample_simd_regs_enabled = 1,
 		.sample_simd_vec_reg_qwords = 2,
 		.sample_simd_vec_reg_user = 1,
@@ -453,11 +452,15 @@ static void nested_samples_have_their_own_place(struct kunit *test)
 	has_saved[1] = perf_simd_has_saved(buf, 1);
 	perf_simd_regs_begin_sample(&third, event);
 	may_save[2] = perf_simd_may_save(buf);
+	KUNIT_EXPECT_NOT_NULL(test, second.regs_user.simd);
+	KUNIT_EXPECT_PTR_NE(test, first.regs_user.simd, second.regs_user.simd);
+	KUNIT_EXPECT_PTR_NE(test, first.regs_user.simd, first.regs_intr.simd);
+	KUNIT_EXPECT_PTR_NE(test, first.regs_intr.simd, second.regs_intr.simd);
+	KUNIT_EXPECT_NULL(test, third.regs_user.simd);
+	KUNIT_EXPECT_NULL(test, third.regs_intr.simd);
+	KUNIT_EXPECT_PTR_EQ(test, first.regs_user.simd, &buf->regs[0][PERF_SIMD_USER]);
 	perf_simd_regs_end_sample(&third, event);
 	perf_simd_regs_end_sample(&second, event);
-	/* The other place is not its own. */
-	perf_simd_regs_end_sample(&second, event);
-	KUNIT_EXPECT_EQ(test, buf->depth, 1);
 	perf_simd_regs_end_overflow();
 
 	may_save[3] = perf_simd_may_save(buf);
@@ -466,15 +469,12 @@ static void nested_samples_have_their_own_place(struct kunit *test)
 
 	perf_simd_regs_begin_sample(&next, event);
 	KUNIT_EXPECT_EQ(test, buf->saved, 0);
+	KUNIT_EXPECT_PTR_EQ(test, next.regs_user.simd, &buf->regs[0][PERF_SIMD_USER]);
+	perf_simd_regs_end_sample(&next, event);
 	perf_simd_regs_end_sample(&next, event);
 	KUNIT_EXPECT_EQ(test, buf->depth, 0);
 	preempt_enable();
 	perf_simd_regs_free_event(event);
-
-	KUNIT_EXPECT_NOT_NULL(test, second.regs_intr.simd);
-	KUNIT_EXPECT_PTR_NE(test, first.regs_intr.simd, second.regs_intr.simd);
-	KUNIT_EXPECT_NULL(test, third.regs_intr.simd);
-	KUNIT_EXPECT_PTR_EQ(test, next.regs_intr.simd, first.regs_intr.simd);
 
 	KUNIT_EXPECT_TRUE(test, may_save[0] && !may_save[1] && !may_save[2] && may_save[3]);
 	KUNIT_EXPECT_TRUE(test, has_saved[0] && !has_saved[1] && has_saved[2]);

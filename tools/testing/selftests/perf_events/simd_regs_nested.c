@@ -382,6 +382,7 @@ TEST_F_TIMEOUT(nested, values, SIMD_TEST_SECONDS)
 	EXPECT_GE(inner->samples[0] + inner->samples[1], min_inner);
 }
 
+/* So many samples at least are lost or dropped */
 #define UNWRITTEN	100
 
 FIXTURE(unwritten)
