@@ -103,6 +103,9 @@ programs_of()
 	installed_packages '${Package}:${Architecture} ${Version}' "${packages[@]}"
 }
 
+# What runs a guest.
+GUEST_SCRIPTS=(scripts/{vm-run,lib.sh,lib-guest.sh,lib-sysroot.sh,lib-qemu.sh,tsc-khz.c,lib-emulator.sh,guest})
+
 # case_key PROGRAMS DIR ARCH VARIANT [SHORT=1]: what a case depends on.
 case_key()
 {
@@ -116,8 +119,8 @@ case_key()
 		[ -e "$ROOT/tests/$use" ] || die "$dir/run uses $use, which is not in tests/"
 		stamps+=("$ROOT/tests/$use")
 	done
-	key "$dir" "$ROOT"/scripts/{vm-run,lib.sh,lib-guest.sh,lib-sysroot.sh,lib-qemu.sh,tsc-khz.c,lib-emulator.sh,guest} \
-		"$BUILD/sysroot/$2/contents" "$programs" "$SETTINGS" "${*:3}" ${stamps[@]+"${stamps[@]}"}
+	key "$dir" "${GUEST_SCRIPTS[@]/#/$ROOT/}" "$BUILD/sysroot/$2/contents" "$programs" \
+		"$SETTINGS" "${*:3}" ${stamps[@]+"${stamps[@]}"}
 }
 
 # variant_of DIR: what of kernels and perf the case takes for the base's.
@@ -147,4 +150,53 @@ needs_of()
 		[[ $need == *@* || $2 == "$ARCH" ]] || need+=@$2
 		echo "$need"
 	done
+}
+
+# ---- what a change can affect -------------------------------------------------
+
+declare -A UNAFFECTED=()	# what nothing affects that has changed since SINCE
+SINCE=${ALL:+${SINCE:-}}
+[ -z "$SINCE" ] || CHANGED=$(git -C "$ROOT" diff --name-only --no-renames "$SINCE" -- 2> /dev/null &&
+	git -C "$ROOT" ls-files -o --exclude-standard) ||
+	die "SINCE=$SINCE is no commit of this repository" "" "SINCE=HEAD^, as an example"
+
+# is_affected NAME PATTERN...: a file that matches, or lies below what does, has changed.
+is_affected()
+{
+	local name=$1 pattern
+
+	[ -n "$SINCE" ] || return 0
+	shift
+	for pattern in base.mk scripts/lib.sh "$@"; do
+		[[ $'\n'$CHANGED$'\n' != *$'\n'$pattern[/$'\n']* ]] || return 0
+	done
+	UNAFFECTED[$name]=1
+	return 1
+}
+
+# sources_of NEED: patterns of what it is built from, in SOURCES.
+sources_of()
+{
+	case $1 in
+	emulator*) SOURCES=(emulator scripts/emulator scripts/base-emulator.sh) ;;
+	perf*|libperf*) SOURCES=(tools/perf tools/lib 'patches/perf*' scripts/perf scripts/lib-perf.sh) ;;
+	*) SOURCES=(arch include kernel kit configs tools/testing 'patches/[!p]*'
+		scripts/{kernel,selftests,kit,lib-kernel.sh}) ;;
+	esac
+}
+
+# case_affected NAME DIR ARCH
+case_affected()
+{
+	local need SOURCES paths=("${2#"$ROOT"/}" "${GUEST_SCRIPTS[@]}")
+
+	for need in $(needs_of "$2" "$3" base); do
+		sources_of "$need"
+		paths+=("${SOURCES[@]}")
+	done
+	for need in ${HEADERS[$2/run uses]:-}; do
+		need=tests/$need
+		paths+=("${need#tests/../}")
+	done
+	is_affected "$1" "${paths[@]}"
 }
