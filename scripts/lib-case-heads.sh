@@ -103,9 +103,6 @@ programs_of()
 	installed_packages '${Package}:${Architecture} ${Version}' "${packages[@]}"
 }
 
-# What runs a guest.
-GUEST_SCRIPTS=(scripts/{vm-run,lib.sh,lib-guest.sh,lib-sysroot.sh,lib-qemu.sh,tsc-khz.c,lib-emulator.sh,guest})
-
 # case_key PROGRAMS DIR ARCH VARIANT [SHORT=1]: what a case depends on.
 case_key()
 {
@@ -119,8 +116,8 @@ case_key()
 		[ -e "$ROOT/tests/$use" ] || die "$dir/run uses $use, which is not in tests/"
 		stamps+=("$ROOT/tests/$use")
 	done
-	key "$dir" "${GUEST_SCRIPTS[@]/#/$ROOT/}" "$BUILD/sysroot/$2/contents" "$programs" \
-		"$SETTINGS" "${*:3}" ${stamps[@]+"${stamps[@]}"}
+	key "$dir" "$ROOT"/scripts/{vm-run,lib.sh,lib-guest.sh,lib-sysroot.sh,lib-qemu.sh,tsc-khz.c,lib-emulator.sh,guest} \
+		"$BUILD/sysroot/$2/contents" "$programs" "$SETTINGS" "${*:3}" ${stamps[@]+"${stamps[@]}"}
 }
 
 # variant_of DIR: what of kernels and perf the case takes for the base's.
@@ -154,49 +151,44 @@ needs_of()
 
 # ---- what a change can affect -------------------------------------------------
 
-declare -A UNAFFECTED=()	# what nothing affects that has changed since SINCE
-SINCE=${ALL:+${SINCE:-}}
-[ -z "$SINCE" ] || CHANGED=$(git -C "$ROOT" diff --name-only --no-renames "$SINCE" -- 2> /dev/null &&
-	git -C "$ROOT" ls-files -o --exclude-standard) ||
-	die "SINCE=$SINCE is no commit of this repository" "" "SINCE=HEAD^, as an example"
+PASS=affected			# or rest: which of the cases that ALL=1 adds is their turn
+declare -A UNAFFECTED=()	# names of cases that nothing affects which has changed
+SINCE_COMMIT='' CHANGED=''
+if [ -n "${ALL:+${SINCE:-}}" ]; then
+	SINCE_COMMIT=$(commit_of SINCE "$SINCE")
+	CHANGED=$(changed_since "$SINCE_COMMIT")
+fi
 
-# is_affected NAME PATTERN...: a file that matches, or lies below what does, has changed.
-is_affected()
+# has_turn NAME PATTERN...: in the first pass, if a file that matches one, or lies below
+# what does, has changed since SINCE; in the second one if none has.
+has_turn()
 {
-	local name=$1 pattern
+	local name=$1 pattern turn=rest
 
-	[ -n "$SINCE" ] || return 0
 	shift
-	for pattern in base.mk scripts/lib.sh "$@"; do
-		[[ $'\n'$CHANGED$'\n' != *$'\n'$pattern[/$'\n']* ]] || return 0
+	for pattern; do
+		[[ $'\n'$CHANGED$'\n' != *$'\n'$pattern[/$'\n']* ]] || turn=affected
 	done
-	UNAFFECTED[$name]=1
-	return 1
+	[ -n "$SINCE_COMMIT" ] || turn=affected
+	[ $turn = affected ] || UNAFFECTED[$name]=1
+	[ $turn = $PASS ]
 }
 
-# sources_of NEED: patterns of what it is built from, in SOURCES.
-sources_of()
+# case_has_turn NAME DIR ARCH: of what scripts do, all counts.
+case_has_turn()
 {
-	case $1 in
-	emulator*) SOURCES=(emulator scripts/emulator scripts/base-emulator.sh) ;;
-	perf*|libperf*) SOURCES=(tools/perf tools/lib 'patches/perf*' scripts/perf scripts/lib-perf.sh) ;;
-	*) SOURCES=(arch include kernel kit configs tools/testing 'patches/[!p]*'
-		scripts/{kernel,selftests,kit,lib-kernel.sh}) ;;
-	esac
-}
-
-# case_affected NAME DIR ARCH
-case_affected()
-{
-	local need SOURCES paths=("${2#"$ROOT"/}" "${GUEST_SCRIPTS[@]}")
+	local need patterns=(base.mk scripts configs patches/topics "${2#"$ROOT"/}")
 
 	for need in $(needs_of "$2" "$3" base); do
-		sources_of "$need"
-		paths+=("${SOURCES[@]}")
+		case $need in
+		emulator*) patterns+=(emulator) ;;
+		perf*|libperf*) patterns+=('tools/[!t]*' 'patches/perf*') ;;
+		*) patterns+=(arch include kernel kit tools/testing 'patches/[!p]*') ;;
+		esac
 	done
 	for need in ${HEADERS[$2/run uses]:-}; do
 		need=tests/$need
-		paths+=("${need#tests/../}")
+		patterns+=("${need#tests/../}")
 	done
-	is_affected "$1" "${paths[@]}"
+	has_turn "$1" "${patterns[@]}"
 }

@@ -39,6 +39,7 @@ read_times()
 took()
 {
 	[[ $1 != build/* ]] || [ "$2" -ge 5 ] || return 0
+	[ "$1" != build/steps ] || [ -z "$SINCE_COMMIT" ] || return 0
 	mkdir -p "$LOG/check"
 	printf '%d %s\n' "$2" "$1" >> "$TIMES_FILE"
 	[ "$1" != build/kernel ] || WHOLE_KERNEL=$2

@@ -347,6 +347,22 @@ worktree_of()
 	fi
 }
 
+# changed_since COMMIT: the files of this repository that are not as they were there.
+changed_since()
+{
+	local in_root=(git -c safe.directory="$ROOT" -c core.quotePath=false -C "$ROOT")
+
+	"${in_root[@]}" diff --name-only --no-renames "$1" -- &&
+		"${in_root[@]}" ls-files -o --exclude-standard
+}
+
+# commit_of SETTING REV: the commit's name; it may move while something runs.
+commit_of()
+{
+	git -c safe.directory="$ROOT" -C "$ROOT" rev-parse -q --verify "$2^{commit}" ||
+		die "$1=$2 is no commit of this repository" "" "$1=HEAD^, as an example"
+}
+
 # ---- stamps: what a finished step was made from ------------------------------
 
 # key FILE_OR_STRING...: one checksum of the contents of files, of all files
