@@ -2,8 +2,7 @@
 # Files in patches/ become commits. Sourced after steps.sh.
 #
 # All commits of a chain are made by one fast-import from what git apply leaves in an
-# index with the few files that the series touches. A commit that was made before from
-# the same patch, files and parent is taken as it is (.git/steps/cache).
+# index with the few files that the series touches.
 
 # read_paths PATCH...: what step_paths() says of them, as arrays: TOUCHED has the paths;
 # OVERLAYS and CHANGES of each patch its own, and LATER of each new file the patches that
@@ -120,40 +119,7 @@ index_touched()
 		tgit --literal-pathspecs ls-tree -r -z "$1" -- "${!TOUCHED[@]}" | igit update-index -z --index-info
 }
 
-# begin_commits PARENT: commit_step() puts commits on top of it from now on.
-#
-# What a step changes goes into its parent's tree by fast-import.
-begin_commits()
-{
-	index_touched "$1" || return 1
-	if [ -z "${IMPORT_PID:-}" ]; then
-		IMPORT_REF=refs/steps/import.$$
-		mkfifo "$STEPS_TMP/commands" "$STEPS_TMP/ids"
-		tgit fast-import --quiet --force --done --date-format=rfc2822 \
-			< "$STEPS_TMP/commands" > "$STEPS_TMP/ids" 2> "$STEPS_TMP/import" &
-		IMPORT_PID=$!
-		exec {IMPORT_TO}> "$STEPS_TMP/commands" {IMPORT_FROM}< "$STEPS_TMP/ids"
-	fi
-	printf 'reset %s\nfrom %s\n\n' "$IMPORT_REF" "$1" >&$IMPORT_TO
-}
-
-# end_commits: git has them.
-end_commits()
-{
-	local rc=0
-
-	[ -n "${IMPORT_PID:-}" ] || return 0
-	# It may have ended already, and writing to it would end this.
-	(echo 'done' >&$IMPORT_TO) 2> /dev/null || :
-	exec {IMPORT_TO}>&- {IMPORT_FROM}<&-
-	wait "$IMPORT_PID" || { rc=1; rm -f "$STEPS_TREE"/.git/fast_import_crash_*; }
-	rm "$STEPS_TMP/commands" "$STEPS_TMP/ids"
-	IMPORT_PID=
-	tgit update-ref -d "$IMPORT_REF"
-	return $rc
-}
-
-# commit_step PATCH: one commit on top of the last; its id in STEP_COMMIT.
+# commit_step PATCH MARK: one commit on top of the last, as fast-import reads it.
 commit_step()
 {
 	local t=$STEPS_TMP paths
@@ -172,49 +138,15 @@ commit_step()
 	fi
 	[ ${#STEP_OVERLAY[@]} -eq 0 ] || index_overlay || return 1
 	# The dates are the patch's own, so the commit's name repeats.
-	{
-		printf '%s\n' "commit $IMPORT_REF" 'mark :1' \
-			"author $STEP_AUTHOR <$STEP_EMAIL> $STEP_DATE" \
-			"committer $STEP_AUTHOR <$STEP_EMAIL> $STEP_DATE" 'data << end of the text'
-		cat "$t/msg"
-		echo ' end of the text'
-		if [ ${#paths[@]} -gt 0 ]; then
-			printf 'D %s\n' "${paths[@]}"
-			igit --literal-pathspecs ls-files -s -- "${paths[@]}" |
-				sed 's/^\([0-7]*\) \([0-9a-f]*\) 0\t/M \1 \2 /'
-		fi
-		printf '\n%s\n' 'get-mark :1'
-	} >&$IMPORT_TO
-	STEP_COMMIT=
-	read -r STEP_COMMIT <&$IMPORT_FROM || :
-	[ -n "$STEP_COMMIT" ] || { STEP_ERROR="no commit: $(sed -n 's/^fatal: //p' "$t/import")"; return 1; }
-}
-
-# step_keys PATCH...: for each the checksums of all that its commit follows from but for
-# its parent, in STEP_KEYS; read_paths() must have seen them.
-step_keys()
-{
-	local file p later key new
-	local -A sums=()
-
-	STEP_KEYS=()
-	[ $# -gt 0 ] || return 0
-	mapfile -t new < <(printf %s "${OVERLAYS[@]}")
-	while read -r key p; do
-		sums[$p]=$key
-	done < <(printf '%s\n' "$@" "${new[@]/#/$STEPS_HOME/}" | xargs -d '\n' sha256sum -- 2> /dev/null)
-	for file; do
-		key=${sums[$file]}
-		while IFS= read -r p; do
-			[ -n "$p" ] || continue
-			[ ! -x "$STEPS_HOME/$p" ] || key+=,x
-			key+=,${sums[$STEPS_HOME/$p]:-}
-			while IFS= read -r later; do
-				key+=,${later:+${sums[$later]}}
-			done <<< "${LATER[$p]:-}"
-		done <<< "${OVERLAYS[$file]:-}"
-		STEP_KEYS+=("$key")
-	done
+	printf '%s\n' "commit $IMPORT_REF" "mark :$2" \
+		"author $STEP_AUTHOR <$STEP_EMAIL> $STEP_DATE" \
+		"committer $STEP_AUTHOR <$STEP_EMAIL> $STEP_DATE" 'data << end of the text'
+	cat "$t/msg"
+	echo ' end of the text'
+	[ ${#paths[@]} -gt 0 ] || return 0
+	printf 'D %s\n' "${paths[@]}"
+	igit --literal-pathspecs ls-files -s -- "${paths[@]}" |
+		sed 's/^\([0-7]*\) \([0-9a-f]*\) 0\t/M \1 \2 /'
 }
 
 # build_chain BASE [ROOT_OF_PATCHES]: commits for all steps on top of BASE.
@@ -223,50 +155,35 @@ step_keys()
 # patch and STEP_ERROR the reason; what was built until then stays listed.
 build_chain()
 {
-	local parent file dir files i c at='' rc=0 cache=$STEPS_TREE/.git/steps/cache
-	local -A known=()
+	local files i dir rc=0 commands=$STEPS_TMP/commands marks=$STEPS_TMP/marks
 
 	CHAIN_FILES=() CHAIN_COMMITS=() CHAIN_FAILED=
-	parent=$(tgit rev-parse --verify -q "$1^{commit}") ||
+	CHAIN_TIP=$(tgit rev-parse --verify -q "$1^{commit}") ||
 		{ STEP_ERROR="the tree has no base $1"; return 1; }
-	CHAIN_TIP=$parent CHAIN_KERNEL=$parent
+	CHAIN_KERNEL=$CHAIN_TIP IMPORT_REF=refs/steps/import.$$
 	mapfile -t files < <(patch_files "${2:-}")
 	read_paths ${files[@]+"${files[@]}"}
-	step_keys ${files[@]+"${files[@]}"}
-	# A commit made before from the same input is taken as it is.
-	if [ -f "$cache" ]; then
-		while read -r i c; do
-			known[$i]=$c
-		done < <(awk 'NF == 2 { print $2, $1 }' "$cache" |
-			tgit cat-file --batch-check='%(rest) %(objectname) %(objecttype)' |
-			sed -n 's/ commit$//p')
-	fi
-	: > "$STEPS_TMP/cache"
+	index_touched "$CHAIN_TIP" || { STEP_ERROR="cannot read $CHAIN_TIP"; return 1; }
+	printf 'reset %s\nfrom %s\n\n' "$IMPORT_REF" "$CHAIN_TIP" > "$commands"
 	for i in "${!files[@]}"; do
-		file=${files[i]}
-		STEP_COMMIT=${known[$parent,${STEP_KEYS[i]}]:-}
-		if [ -z "$STEP_COMMIT" ]; then
-			# The last one may not have been made here.
-			[ "$at" = "$parent" ] || begin_commits "$parent" ||
-				{ STEP_ERROR="cannot read $parent"; rc=1; break; }
-			commit_step "$file" || { CHAIN_FAILED=$file; rc=1; break; }
-			at=$STEP_COMMIT
-		fi
-		printf '%s,%s %s\n' "$parent" "${STEP_KEYS[i]}" "$STEP_COMMIT" >> "$STEPS_TMP/cache"
-		parent=$STEP_COMMIT
-		CHAIN_FILES+=("$file")
-		CHAIN_COMMITS+=("$parent")
-		CHAIN_TIP=$parent
-		dir=${file%/*}
-		[[ ${dir##*/} == perf* ]] || CHAIN_KERNEL=$parent
+		commit_step "${files[i]}" $((i + 1)) >> "$commands" || { CHAIN_FAILED=${files[i]} rc=1; break; }
 	done
-	end_commits || [ $rc -ne 0 ] ||
-		{ STEP_ERROR="git fast-import failed: $(tail -n 1 "$STEPS_TMP/import")"; rc=1; }
-	[ $rc -eq 0 ] || return 1
-	# What was made aside does not stay.
-	[ -z "${GIT_OBJECT_DIRECTORY:-}" ] || return 0
-	# Two may check the same patches side by side.
-	mkdir -p "${cache%/*}"
-	cp "$STEPS_TMP/cache" "$cache.$$"
-	mv "$cache.$$" "$cache"
+	: > "$marks"
+	# It has made the commits before one that it refuses.
+	tgit fast-import --quiet --force --date-format=rfc2822 --export-marks="$marks" \
+		< "$commands" 2> "$STEPS_TMP/import" || rc=2
+	tgit update-ref -d "$IMPORT_REF"
+	mapfile -t CHAIN_COMMITS < <(sed 's/.* //' "$marks")
+	CHAIN_FILES=("${files[@]:0:${#CHAIN_COMMITS[@]}}")
+	for i in "${!CHAIN_FILES[@]}"; do
+		CHAIN_TIP=${CHAIN_COMMITS[i]}
+		dir=${CHAIN_FILES[i]%/*}
+		[[ ${dir##*/} == perf* ]] || CHAIN_KERNEL=$CHAIN_TIP
+	done
+	if [ $rc -eq 2 ]; then
+		rm -f "$STEPS_TREE"/.git/fast_import_crash_*
+		CHAIN_FAILED=${files[${#CHAIN_COMMITS[@]}]:-}
+		STEP_ERROR="no commit: $(sed -n 's/^fatal: //p' "$STEPS_TMP/import")"
+	fi
+	return $rc
 }

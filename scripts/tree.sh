@@ -5,7 +5,7 @@
 # build/emulator/qemu. The tree has the tag `base` (the import) and the branch
 # `series`; that of Linux the tag `kernel-tip` after the kernel's topics. Below its .git,
 # steps/import says where the base came from, steps/applied what the series was
-# made to; refs/steps/known is the newest commit that patches/ holds.
+# made to, and from what; refs/steps/known is the newest commit that patches/ holds.
 
 # tree_exists: with a base. One that git cannot read may have work in it: nothing may take
 # it for absent, unless FORCE=1 says so.
