@@ -2,8 +2,8 @@
 # What a guest's memory disk is made of: sourced by vm-run.
 #
 # The disk is a chain of cpio archives, which the kernel unpacks one over the
-# other: the base (process 1, a shell and the usual programs), perf, and what
-# one run adds. The first two are made once and kept below build/guest.
+# other: the base (process 1, a shell and the usual programs), and what one run
+# has: perf, its files and its job. The first is made once and kept below build/guest.
 
 GUEST=$BUILD/guest/$ARCH
 
@@ -186,21 +186,4 @@ base_layer()
 	mkdir -p "$GUEST"
 	logged "guest-$ARCH" make_base >&2
 	stamp_set "guest-$ARCH" "$stamp"
-}
-
-# perf_layer VARIANT: print the archive with that perf, nothing if there is none.
-perf_layer()
-{
-	local root=$BUILD/out/perf-$ARCH-$1/root layer=$GUEST/perf-$1.cpio stage
-
-	[ -d "$root" ] || return 0
-	# Several guests may start at the same time.
-	lock "guest-$ARCH-perf-$1" >&2
-	if [ ! -f "$layer" ] || [ "$root" -nt "$layer" ]; then
-		temp_dir stage
-		stage "$stage" "$root" ""
-		stage_libraries "$stage"
-		pack "$stage" "$layer"
-	fi
-	printf '%s\n' "$layer"
 }
