@@ -249,12 +249,7 @@ installed_packages()
 
 missing_packages()
 {
-	local p have
-
-	have=$(installed_packages '${Package}' "$@")
-	for p; do
-		[[ $'\n'$have$'\n' == *$'\n'"$p"$'\n'* ]] || printf '%s\n' "$p"
-	done
+	printf '%s\n' "$@" | grep -vxF -f <(installed_packages '${Package}' "$@") || :
 }
 
 install_packages()
