@@ -181,9 +181,11 @@ base_layer()
 	! stamp_ok "guest-$ARCH" "$stamp" "$GUEST/base.cpio" || return 0
 	lock "guest-$ARCH"
 	# Another run may have made it meanwhile.
-	! stamp_ok "guest-$ARCH" "$stamp" "$GUEST/base.cpio" || return 0
-	say "making the base of the $ARCH guests" >&2
-	mkdir -p "$GUEST"
-	logged "guest-$ARCH" make_base >&2
-	stamp_set "guest-$ARCH" "$stamp"
+	if ! stamp_ok "guest-$ARCH" "$stamp" "$GUEST/base.cpio"; then
+		say "making the base of the $ARCH guests" >&2
+		mkdir -p "$GUEST"
+		logged "guest-$ARCH" make_base >&2
+		stamp_set "guest-$ARCH" "$stamp"
+	fi
+	unlock "guest-$ARCH"
 }
