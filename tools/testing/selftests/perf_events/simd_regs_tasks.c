@@ -219,12 +219,19 @@ static int start_second(struct simd_run *run, struct perf_event_attr *attr,
 			struct simd_event *event, struct simd_check *check,
 			const struct simd_event *leader)
 {
+	int err;
+
 	memcpy(check->tasks, run->check.tasks, sizeof(check->tasks));
 	check->nr_tasks = run->check.nr_tasks;
 	check->privileged = run->privileged;
 	check->attr = attr;
 	attr->disabled = 0;
-	return simd_event_open(event, attr, run->workers[0].pid, -1, leader);
+	err = simd_event_open(event, attr, run->workers[0].pid, -1, leader);
+
+	/* On a busy host the run may have all its samples before this one begins. */
+	simd_run_drain(run);
+	run->min_samples += simd_run_marked(run);
+	return err;
 }
 
 static void finish_second(struct __test_metadata *_metadata, struct simd_event *event,
