@@ -174,10 +174,10 @@ has_turn()
 	[ $turn = $PASS ]
 }
 
-# case_has_turn NAME DIR ARCH: of what scripts do, all counts.
+# case_has_turn NAME DIR ARCH [PATTERN...]: of what scripts do, all counts.
 case_has_turn()
 {
-	local need patterns=(base.mk scripts configs patches/topics "${2#"$ROOT"/}")
+	local need patterns=(base.mk scripts configs patches/topics "${2#"$ROOT"/}" "${@:4}")
 
 	for need in $(needs_of "$2" "$3" base); do
 		case $need in

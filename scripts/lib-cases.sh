@@ -35,7 +35,8 @@ read_times()
 	done < <(cat "$ROOT/tests/times" "$TIMES_FILE" 2> /dev/null)
 }
 
-# took NAME SECONDS: for the next run. What has been built before takes a moment.
+# took NAME SECONDS: for the next run. What has been built before takes a moment, and some
+# steps take less than all.
 took()
 {
 	[[ $1 != build/* ]] || [ "$2" -ge 5 ] || return 0
